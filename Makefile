@@ -1,0 +1,92 @@
+# SampleDB operator. `make help` lists what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Node 24 comes with the packages, so that an older one is enough to start.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+NODE := node --disable-warning=ExperimentalWarning
+installed := node_modules/.package-lock.json
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ The two commands
+
+.PHONY: demo
+demo: $(installed) ## A highly available PostgreSQL on a local Kubernetes, its primary killed, nothing lost
+	@$(NODE) e2e/demo/demo.ts
+
+.PHONY: test
+test: $(installed) ## Everything: lint, types, unit, integration, e2e; ends with one line of counts
+	@$(NODE) tools/test.ts
+
+##@ Development
+
+.PHONY: fmt
+fmt: $(installed) ## Format the code
+	@biome check --write --log-level=warn .
+	@gofmt -w e2e
+
+.PHONY: lint
+lint: $(installed) ## Check style and the direction of imports
+	@$(NODE) tools/test.ts lint
+
+.PHONY: types
+types: $(installed) ## Check types
+	@$(NODE) tools/test.ts types
+
+.PHONY: test-unit
+test-unit: $(installed) ## Tests of pure functions
+	@$(NODE) tools/test.ts unit
+
+.PHONY: test-integration
+test-integration: $(installed) ## Tests on a real API server, without nodes
+	@$(NODE) tools/test.ts integration
+
+.PHONY: test-e2e
+test-e2e: $(installed) ## Tests on a local Kubernetes of three nodes (or yours, with USE_EXISTING_CLUSTER=true)
+	@$(NODE) tools/test.ts e2e
+
+##@ Build
+
+.PHONY: build
+build: $(installed) ## Bundle the operator into dist/main.js
+	@$(NODE) tools/bundle.ts
+
+.PHONY: docker-build
+docker-build: build ## Build all images, with Docker where an engine answers and buildah otherwise
+	@$(NODE) images/build.ts build
+
+.PHONY: docker-push
+docker-push: build ## Push all images to IMAGE_REGISTRY
+	@$(NODE) images/build.ts push
+
+##@ Local Kubernetes (CLUSTER_INDEX=0 to 15 chooses one; 0 by default)
+
+.PHONY: cluster-up
+cluster-up: $(installed) ## Start three nodes of Kubernetes on this machine, or repair them
+	@$(NODE) e2e/cluster/cli.ts up
+
+.PHONY: cluster-load
+cluster-load: build ## Bring the images as they are now to every node of the local Kubernetes
+	@$(NODE) e2e/cluster/cli.ts load
+
+.PHONY: cluster-down
+cluster-down: $(installed) ## Take the local Kubernetes down and leave nothing behind
+	@$(NODE) e2e/cluster/cli.ts down
+
+.PHONY: cluster-status
+cluster-status: $(installed) ## What runs, what is unhealthy, what it costs, where its logs are
+	@$(NODE) e2e/cluster/cli.ts status
+
+.PHONY: kubeconfig
+kubeconfig: $(installed) ## Print the path of the local Kubernetes' kubeconfig
+	@$(NODE) e2e/cluster/cli.ts kubeconfig
+
+$(installed): package.json package-lock.json
+	@command -v npm >/dev/null || { echo "error: npm is not on PATH: install Node.js (any version from 18 on; Node 24 then comes by itself)" >&2; exit 1; }
+	@echo "installing the npm packages" >&2
+	@npm ci --loglevel=error >&2 || { echo "error: npm could not install the packages: check the network and npm's registry, then run it again" >&2; exit 1; }
+	@touch $@

@@ -1,0 +1,72 @@
+// The control groups below which a cluster's containers are accounted for.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = "/sys/fs/cgroup";
+
+/** One folder for each controller with version 1, the only one with version 2. */
+function hierarchies(): string[] {
+  const isUnified = existsSync(join(root, "cgroup.controllers"));
+  return isUnified
+    ? [root]
+    : readdirSync(root)
+        .map((name) => join(root, name))
+        .filter((path) => existsSync(join(path, "cgroup.procs")));
+}
+
+/** Makes the group in every hierarchy, each level ready to have children that are limited. */
+export function makeCgroup(path: string): void {
+  for (const hierarchy of hierarchies()) {
+    let parent = hierarchy;
+    for (const name of path.split("/").filter(Boolean)) {
+      const group = join(parent, name);
+      mkdirSync(group, { recursive: true });
+      inheritCpuset(parent, group);
+      delegateControllers(parent);
+      parent = group;
+    }
+    delegateControllers(parent);
+  }
+}
+
+/** Version 1: a new cpuset group is empty and accepts no process until it is told its CPUs and memory. */
+function inheritCpuset(parent: string, group: string): void {
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    const path = join(group, file);
+    if (!existsSync(join(group, "cgroup.controllers")) && existsSync(path) && readFileSync(path, "utf8").trim() === "") {
+      writeFileSync(path, readFileSync(join(parent, file)));
+    }
+  }
+}
+
+/** Version 2: children have only the controllers that their parent hands down. */
+function delegateControllers(group: string): void {
+  const available = join(group, "cgroup.controllers");
+  if (!existsSync(available)) return;
+  for (const controller of readFileSync(available, "utf8").trim().split(" ").filter(Boolean)) {
+    try {
+      writeFileSync(join(group, "cgroup.subtree_control"), `+${controller}`);
+    } catch {
+      // The kubelet names the controller if it really needs one that can't be handed down here.
+    }
+  }
+}
+
+export function cgroupsLeft(path: string): string[] {
+  return hierarchies()
+    .map((hierarchy) => join(hierarchy, path))
+    .filter(existsSync);
+}
+
+/** Removes the group with all below it; its processes are gone already. */
+export function removeCgroup(path: string): void {
+  for (const group of cgroupsLeft(path)) removeTree(group);
+}
+
+function removeTree(group: string): void {
+  for (const name of readdirSync(group)) {
+    const child = join(group, name);
+    if (statSync(child).isDirectory()) removeTree(child);
+  }
+  rmdirSync(group);
+}

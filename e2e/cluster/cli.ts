@@ -1,0 +1,50 @@
+// The commands behind make cluster-up, cluster-down and cluster-status.
+import { Refusal, runProgram, say } from "../../tools/progress.ts";
+import { catalog } from "../../images/catalog.ts";
+import { clusterDown } from "./down.ts";
+import { loadImages } from "./images.ts";
+import { LocalCluster } from "./local-cluster.ts";
+import { takeDownWhenInterrupted } from "./interruption.ts";
+import { type ClusterPlan, chosenPlan } from "./plan.ts";
+import { clusterStatus } from "./status.ts";
+import { sweepTestClusters } from "./test-clusters.ts";
+import { clusterUp } from "./up.ts";
+
+const commands: Readonly<Record<string, (plan: ClusterPlan) => Promise<void>>> = {
+  async up(plan) {
+    takeDownWhenInterrupted(plan);
+    const holder = process.env["CLUSTER_HOLDER"]; // set by test runs alone
+    await clusterUp(plan, holder ? Number(holder) : undefined);
+    say(`to use it:  export KUBECONFIG=${plan.kubeconfig}`);
+  },
+  async load(plan) {
+    await loadImages(new LocalCluster(plan), catalog());
+    say(`the images are on every node of ${plan.name}`);
+  },
+  async down(plan) {
+    await clusterDown(plan);
+    say(`${plan.name} is down; nothing of it is left but the build cache`);
+  },
+  async "down-interrupted"(plan) {
+    await clusterDown(plan);
+    throw new Refusal(`interrupted: ${plan.name} was taken down again; run the same command to start over`);
+  },
+  async "sweep-interrupted"() {
+    await sweepTestClusters();
+    throw new Refusal("interrupted: the clusters of this test run were taken down");
+  },
+  async status(plan) {
+    const { lines, problems } = await clusterStatus(plan);
+    for (const line of lines) process.stdout.write(`${line}\n`);
+    if (problems.length > 0) throw new Refusal(`${plan.name} is not well:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+  },
+  async kubeconfig(plan) {
+    process.stdout.write(`${plan.kubeconfig}\n`);
+  },
+};
+
+await runProgram(async () => {
+  const command = commands[process.argv[2] ?? ""];
+  if (!command) throw new Refusal(`usage: cli.ts ${Object.keys(commands).join("|")}`);
+  await command(chosenPlan());
+});

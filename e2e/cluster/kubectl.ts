@@ -1,0 +1,57 @@
+// kubectl for a given kubeconfig, with the answers as values.
+import { join } from "node:path";
+import { CommandError, run } from "../../tools/command.ts";
+import { programsDirectory } from "./programs.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
+export type KubernetesObject = Record<string, any>;
+
+export class Kubectl {
+  readonly kubeconfig: string;
+  readonly #namespace: string | undefined;
+
+  constructor(kubeconfig: string, namespace?: string) {
+    this.kubeconfig = kubeconfig;
+    this.#namespace = namespace;
+  }
+
+  inNamespace(namespace: string): Kubectl {
+    return new Kubectl(this.kubeconfig, namespace);
+  }
+
+  async run(...args: string[]): Promise<string> {
+    return this.#call(args);
+  }
+
+  async apply(manifest: string): Promise<void> {
+    await this.#call(["apply", "--server-side", "--filename=-"], manifest);
+  }
+
+  /** The object, or a list of them; undefined when there is none of that name. */
+  async get(...args: string[]): Promise<KubernetesObject | undefined> {
+    try {
+      return JSON.parse(await this.#call(["get", "--output=json", ...args])) as KubernetesObject;
+    } catch (error) {
+      if (error instanceof CommandError && error.stderr.includes("(NotFound)")) return undefined;
+      throw error;
+    }
+  }
+
+  async list(...args: string[]): Promise<KubernetesObject[]> {
+    return (await this.get(...args))?.["items"] ?? [];
+  }
+
+  /** Runs a shell script in a Pod and resolves to what it printed. */
+  async exec(pod: string, script: string): Promise<string> {
+    return this.#call(["exec", pod, "--", "sh", "-c", script]);
+  }
+
+  async #call(args: readonly string[], input?: string): Promise<string> {
+    const program = process.env["USE_EXISTING_CLUSTER"] === "true" ? "kubectl" : join(await programsDirectory(), "kubectl");
+    const scope = this.#namespace === undefined ? [] : [`--namespace=${this.#namespace}`];
+    return run(program, [...scope, "--request-timeout=20s", ...args], {
+      env: { KUBECONFIG: this.kubeconfig },
+      ...(input === undefined ? {} : { input }),
+    });
+  }
+}

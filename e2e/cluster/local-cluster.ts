@@ -1,0 +1,100 @@
+// A local cluster at work: its machines, their parts and their cables, each of which can be started, killed, paused
+// and cut off. Nothing is kept in memory: every function looks at what is there.
+import { makeCgroup } from "./cgroups.ts";
+import { eventually } from "./eventually.ts";
+import { findMachine, findProcess, isRunning, type Process, signalInside, startInside, startMachine } from "./machine.ts";
+import { buildSwitch, connect, cutNetwork, joinNetwork } from "./network.ts";
+import { type Part, type PartName, partsOf } from "./parts.ts";
+import { type ClusterPlan, findHost, logFile, type MachinePlan } from "./plan.ts";
+import { programsDirectory } from "./programs.ts";
+
+export class LocalCluster {
+  readonly plan: ClusterPlan;
+
+  constructor(plan: ClusterPlan) {
+    this.plan = plan;
+  }
+
+  /** Switches on whatever is off, plugs in whatever is not, and wakes what was paused. */
+  async powerOnSwitch(): Promise<void> {
+    const pid = findMachine(this.plan, this.plan.switch) ?? (await startMachine(this.plan, this.plan.switch, await programsDirectory()));
+    await buildSwitch(this.plan, pid);
+  }
+
+  async powerOn(machineName: string): Promise<void> {
+    const machine = findHost(this.plan, machineName);
+    if (machine.podRange !== undefined) makeCgroup(`${this.plan.cgroup}/${machine.name}`);
+    const pid = findMachine(this.plan, machine) ?? (await startMachine(this.plan, machine, await programsDirectory()));
+    await connect(this.plan, this.#pid(this.plan.switch), machine, pid);
+  }
+
+  /** As pulling the plug: every process of the machine is gone at once, containers included; its disks stay. */
+  async powerOff(machineName: string): Promise<void> {
+    const pid = this.#pid(findHost(this.plan, machineName));
+    process.kill(pid, "SIGKILL");
+    await eventually(`${machineName} is off`, 30_000, () => !isRunning(pid));
+  }
+
+  /** Starts a part that does not run, wakes one that was paused, leaves one alone that works. */
+  async startPart(machineName: string, partName: PartName): Promise<void> {
+    const { machine, part, pid, process: found } = this.#find(machineName, partName);
+    if (!found) await startInside(pid, part.argv, logFile(machine, part.name));
+    else if (found.paused) await signalInside(pid, found.pid, "CONT");
+  }
+
+  async killPart(machineName: string, partName: PartName): Promise<void> {
+    await this.#signal(machineName, partName, "KILL");
+    await eventually(`${partName} on ${machineName} is gone`, 10_000, () => !this.isPartRunning(machineName, partName));
+  }
+
+  async pausePart(machineName: string, partName: PartName): Promise<void> {
+    await this.#signal(machineName, partName, "STOP");
+  }
+
+  async resumePart(machineName: string, partName: PartName): Promise<void> {
+    await this.#signal(machineName, partName, "CONT");
+  }
+
+  async restartPart(machineName: string, partName: PartName): Promise<void> {
+    await this.killPart(machineName, partName);
+    await this.startPart(machineName, partName);
+  }
+
+  isPartRunning(machineName: string, partName: PartName): boolean {
+    return this.#find(machineName, partName).process !== undefined;
+  }
+
+  /** Every packet from and to the machine is lost from now on, without a sign of it on either side. */
+  async cutNetwork(machineName: string): Promise<void> {
+    await cutNetwork(this.#pid(this.plan.switch), findHost(this.plan, machineName));
+  }
+
+  async joinNetwork(machineName: string): Promise<void> {
+    await joinNetwork(this.#pid(this.plan.switch), findHost(this.plan, machineName));
+  }
+
+  /** The machine's first process, for commands to be run inside. */
+  pid(machineName: string): number {
+    return this.#pid(findHost(this.plan, machineName));
+  }
+
+  async #signal(machineName: string, partName: PartName, signal: "KILL" | "STOP" | "CONT"): Promise<void> {
+    const { pid, process: found } = this.#find(machineName, partName);
+    if (!found) throw new Error(`${partName} does not run on ${machineName}`);
+    await signalInside(pid, found.pid, signal);
+  }
+
+  #find(machineName: string, partName: PartName): { machine: MachinePlan; part: Part; pid: number; process: Process | undefined } {
+    const machine = findHost(this.plan, machineName);
+    const part = partsOf(this.plan, machine).find(({ name }) => name === partName);
+    if (!part) throw new Error(`${partName} is no part of ${machineName}`);
+    const pid = this.#pid(machine);
+    return { machine, part, pid, process: findProcess(pid, part.argv[0]) };
+  }
+
+  #pid(machine: MachinePlan): number {
+    const pid = findMachine(this.plan, machine);
+    if (pid === undefined) throw new Error(`machine ${machine.name} of ${this.plan.name} is off`);
+    return pid;
+  }
+}

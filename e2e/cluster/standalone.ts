@@ -1,0 +1,145 @@
+// A control plane alone, for tests of controllers: etcd, API server and controller-manager on loopback, without nodes
+// and without root. Several can run at once. Everything goes when it is stopped, or when this process ends.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openLog, run } from "../../tools/command.ts";
+import {
+  apiServerArguments,
+  type ControlPlaneSettings,
+  clients,
+  controllerManagerArguments,
+  controlPlaneIdentities,
+  etcdArguments,
+} from "./control-plane.ts";
+import { eventually } from "./eventually.ts";
+import { kubeconfig } from "./kubeconfig.ts";
+import { writeCertificates } from "./pki.ts";
+import { programsDirectory } from "./programs.ts";
+
+const parts = {
+  etcd: etcdArguments,
+  "kube-apiserver": (settings: ControlPlaneSettings) => [...apiServerArguments(settings), "--bind-address=127.0.0.1"],
+  "kube-controller-manager": controllerManagerArguments,
+} satisfies Record<string, (settings: ControlPlaneSettings) => string[]>;
+
+export type StandalonePart = keyof typeof parts;
+
+const serviceRange = "10.96.0.0/16";
+const apiServiceAddress = "10.96.0.1";
+
+export class StandaloneControlPlane {
+  readonly kubeconfig: string;
+  readonly url: string;
+  readonly directory: string;
+  readonly #settings: ControlPlaneSettings;
+  readonly #children = new Map<StandalonePart, ChildProcess>();
+
+  private constructor(directory: string, settings: ControlPlaneSettings) {
+    this.directory = directory;
+    this.#settings = settings;
+    this.kubeconfig = join(directory, "admin.kubeconfig");
+    this.url = `https://127.0.0.1:${settings.port}`;
+  }
+
+  static async start(): Promise<StandaloneControlPlane> {
+    const directory = mkdtempSync(join(tmpdir(), "sampledb-control-plane-"));
+    const settings = {
+      pki: join(directory, "pki"),
+      kubeconfigs: directory,
+      dataDirectory: directory,
+      address: "127.0.0.1",
+      port: await freePort(),
+      serviceRange,
+    };
+    const plane = new StandaloneControlPlane(directory, settings);
+    try {
+      await writeCertificates(settings.pki, controlPlaneIdentities("127.0.0.1", apiServiceAddress));
+      for (const name of Object.keys(clients)) {
+        writeFileSync(join(directory, `${name}.kubeconfig`), kubeconfig(plane.url, "standalone", settings.pki, name), { mode: 0o600 });
+      }
+      for (const part of Object.keys(parts) as StandalonePart[]) await plane.startPart(part);
+      await plane.ready();
+      return plane;
+    } catch (error) {
+      await plane.stop();
+      throw error;
+    }
+  }
+
+  /** Starts a part that is not running, with what it had stored before. */
+  async startPart(part: StandalonePart): Promise<void> {
+    const log = openLog(this.logFile(part));
+    // A test runner that is killed can't clean up: the kernel ends its children then.
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", await program(part), ...parts[part](this.#settings)], {
+      stdio: ["ignore", log, log],
+    });
+    closeSync(log);
+    this.#children.set(part, child);
+  }
+
+  async killPart(part: StandalonePart): Promise<void> {
+    const child = this.#children.get(part);
+    this.#children.delete(part);
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  pausePart(part: StandalonePart): void {
+    this.#children.get(part)?.kill("SIGSTOP");
+  }
+
+  resumePart(part: StandalonePart): void {
+    this.#children.get(part)?.kill("SIGCONT");
+  }
+
+  async kubectl(...args: string[]): Promise<string> {
+    return run(await program("kubectl"), args, { env: { KUBECONFIG: this.kubeconfig } });
+  }
+
+  /** Resolves when a Pod could be made: the API server answers and the controllers have done their first round. */
+  async ready(): Promise<void> {
+    await eventually(`the control plane in ${this.directory} is ready (its logs are there)`, 60_000, async () => {
+      for (const [part, child] of this.#children) {
+        if (child.exitCode !== null)
+          throw new Error(`${part} exited with ${child.exitCode}: ${readFileSync(this.logFile(part), "utf8").trim().split("\n").at(-1)}`);
+      }
+      try {
+        await this.kubectl("get", "serviceaccount", "default", "--namespace=default", "--request-timeout=2s");
+        return true;
+      } catch {
+        return undefined;
+      }
+    });
+  }
+
+  async stop(): Promise<void> {
+    for (const part of Object.keys(parts).reverse() as StandalonePart[]) await this.killPart(part);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  logFile(part: StandalonePart): string {
+    return join(this.directory, "log", `${part}.log`);
+  }
+}
+
+/** KUBEBUILDER_ASSETS goes first, as users of kubebuilder know it; what it does not have comes from our own build. */
+async function program(name: string): Promise<string> {
+  const asset = join(process.env["KUBEBUILDER_ASSETS"] ?? "", name);
+  return process.env["KUBEBUILDER_ASSETS"] && existsSync(asset) ? asset : join(await programsDirectory(), name);
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,117 @@
+// Makes a cluster, or repairs the one that is there.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ImageArchive } from "../../images/archive.ts";
+import { fingerprint } from "../../tools/cache.ts";
+import { say, step } from "../../tools/progress.ts";
+import { tearDown } from "./down.ts";
+import { eventually } from "./eventually.ts";
+import { clusterImage, importImage } from "./images.ts";
+import { Kubectl } from "./kubectl.ts";
+import { LocalCluster } from "./local-cluster.ts";
+import { withLock } from "./lock.ts";
+import { installPackages } from "./packages.ts";
+import { partsOf } from "./parts.ts";
+import { type ClusterPlan, hosts, type MachinePlan } from "./plan.ts";
+import { requireFreeAddresses, requireOwn, requireRoot, requireSpace } from "./preflight.ts";
+import { programsDirectory } from "./programs.ts";
+import { writeAdminKubeconfig, writeSettings } from "./settings.ts";
+import { canBeRepaired, readState, writeState } from "./state.ts";
+import { isReady } from "./status.ts";
+
+/**
+ * Resolves when every node is Ready and DNS answers. Safe to repeat: what works is left alone. A cluster with a holder
+ * is taken down by the next test run once that process is gone.
+ */
+export async function clusterUp(plan: ClusterPlan, holder?: number): Promise<LocalCluster> {
+  requireRoot();
+  requireOwn(plan);
+  requireSpace(plan);
+  return withLock(plan, "cluster-up", async () => {
+    await installPackages();
+    await requireFreeAddresses(plan);
+    const [pause, coredns] = [await clusterImage("pause"), await clusterImage("coredns")];
+    const madeFrom = await ingredients(pause, coredns);
+    const begin = performance.now();
+    const isRepair = canBeRepaired(plan, madeFrom);
+    const held = holder === undefined ? {} : { holder };
+    if (!isRepair) {
+      await tearDown(plan); // what an earlier run left half-made or made differently
+      writeState(plan, madeFrom, { complete: false, ...held });
+      await writeSettings(plan, pause.reference);
+    }
+    writeAdminKubeconfig(plan);
+    const cluster = await startEverything(plan, [pause, coredns]);
+    await step("waiting for nodes and DNS", () => serving(plan, coredns));
+    const secondsToReady = isRepair ? readState(plan)?.secondsToReady : (performance.now() - begin) / 1000;
+    writeState(plan, madeFrom, { complete: true, ...held, ...(secondsToReady === undefined ? {} : { secondsToReady }) });
+    return cluster;
+  });
+}
+
+/** The settings are made by these files, so a change to one of them is a change to the cluster. */
+async function ingredients(...images: readonly ImageArchive[]): Promise<string> {
+  const files = ["plan.ts", "parts.ts", "control-plane.ts", "node-settings.ts", "settings.ts", "pki.ts", "network.ts", "machine.sh"];
+  return fingerprint(
+    files.map((file) => join(import.meta.dirname, file)),
+    [await programsDirectory(), ...images.map(({ reference }) => reference)],
+  );
+}
+
+async function startEverything(plan: ClusterPlan, images: readonly ImageArchive[]): Promise<LocalCluster> {
+  const cluster = new LocalCluster(plan);
+  await step("machines and their network", async () => {
+    await cluster.powerOnSwitch();
+    for (const machine of hosts(plan)) await cluster.powerOn(machine.name);
+  });
+  await step("the programs of Kubernetes", async () => {
+    for (const { name } of partsOf(plan, plan.controlPlane)) await cluster.startPart(plan.controlPlane.name, name);
+    await Promise.all(plan.nodes.map((node) => startNode(cluster, node, images)));
+  });
+  return cluster;
+}
+
+async function startNode(cluster: LocalCluster, node: MachinePlan, images: readonly ImageArchive[]): Promise<void> {
+  await cluster.startPart(node.name, "containerd");
+  const pid = cluster.pid(node.name);
+  await eventually(`containerd on ${node.name} answers`, 30_000, () => importAll(pid, images));
+  await cluster.startPart(node.name, "kubelet");
+  await cluster.startPart(node.name, "kube-proxy");
+}
+
+async function importAll(nodePid: number, images: readonly ImageArchive[]): Promise<true | undefined> {
+  try {
+    for (const image of images) await importImage(nodePid, image);
+    return true;
+  } catch {
+    return undefined; // its socket is not there yet
+  }
+}
+
+async function serving(plan: ClusterPlan, coredns: ImageArchive): Promise<void> {
+  const kubectl = new Kubectl(plan.kubeconfig);
+  const manifests = ["storage.yaml", "dns.yaml"]
+    .map((file) => readFileSync(join(import.meta.dirname, "manifests", file), "utf8"))
+    .join("---\n");
+  const filledIn = manifests.replaceAll("${DNS_ADDRESS}", plan.dnsAddress).replaceAll("${COREDNS_IMAGE}", coredns.reference);
+  await eventually("the API server takes manifests", 90_000, () =>
+    kubectl.apply(filledIn).then(
+      () => true,
+      () => undefined,
+    ),
+  );
+  await eventually("every node is Ready", 90_000, async () => {
+    const nodes = await kubectl.list("nodes").catch(() => []);
+    return nodes.filter(isReady).length === plan.nodes.length;
+  });
+  await eventually("cluster DNS runs on every node", 90_000, async () => {
+    const status = (
+      await kubectl
+        .inNamespace("kube-system")
+        .get("daemonset", "coredns")
+        .catch(() => undefined)
+    )?.["status"];
+    return status?.numberReady === plan.nodes.length && status.updatedNumberScheduled === plan.nodes.length;
+  });
+  say(`${plan.name}: ${plan.nodes.length} nodes Ready`);
+}

@@ -1,0 +1,36 @@
+// The three-Pod PostgreSQL of postgres.yaml: applying it, and looking at it from inside of the cluster.
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../cluster/eventually.ts";
+import type { Kubectl } from "../cluster/kubectl.ts";
+import { isReady } from "../cluster/status.ts";
+
+export const instances = ["demo-0", "demo-1", "demo-2"];
+
+export async function applyPostgres(kubectl: Kubectl, image: string): Promise<void> {
+  const manifest = readFileSync(join(import.meta.dirname, "postgres.yaml"), "utf8")
+    .replaceAll("${POSTGRES_IMAGE}", image)
+    .replaceAll(/\$\{[A-Z]+_PASSWORD\}/g, () => randomBytes(18).toString("base64url"));
+  await kubectl.apply(manifest);
+}
+
+export async function allReady(kubectl: Kubectl): Promise<void> {
+  await eventually("three instances are ready", 180_000, async () => {
+    const pods = await kubectl.list("pods", "--selector=app=demo");
+    return pods.filter(isReady).length === instances.length;
+  });
+}
+
+/** The Pods that carry the label of the primary; one, unless something is wrong or under way. */
+export async function primaries(kubectl: Kubectl): Promise<string[]> {
+  const pods = await kubectl.list("pods", "--selector=app=demo,role=primary");
+  return pods.map((pod) => pod["metadata"].name as string);
+}
+
+/** Runs a statement through a Service, from one of the Pods. */
+export async function query(kubectl: Kubectl, from: string, service: string, statement: string): Promise<string> {
+  const connection = `host=${service} user=postgres dbname=postgres connect_timeout=3`;
+  const psql = `PGPASSWORD=$PATRONI_SUPERUSER_PASSWORD psql '${connection}' --no-align --tuples-only --quiet --set=ON_ERROR_STOP=1`;
+  return (await kubectl.exec(from, `${psql} <<'SQL'\n${statement}\nSQL`)).trim();
+}

@@ -1,0 +1,101 @@
+// The cluster as a user meets it: nodes, names, Services, and Pods that may do next to nothing.
+import { describe, expect, test } from "vitest";
+import { catalog } from "../../images/catalog.ts";
+import { imageReference } from "../../images/definition.ts";
+import { CommandError } from "../../tools/command.ts";
+import { eventually } from "../cluster/eventually.ts";
+import { isReady } from "../cluster/status.ts";
+import { isLocal, kubectl, suiteNamespace } from "./test-cluster.ts";
+import { postgresImage, startPods, toolbox } from "./toolbox.ts";
+
+const namespace = suiteNamespace("cluster");
+
+test.runIf(isLocal)("three nodes are Ready, each in a zone of its own", async () => {
+  const nodes = await kubectl.list("nodes");
+  expect(
+    nodes
+      .filter(isReady)
+      .map((node) => node["metadata"].labels["topology.kubernetes.io/zone"])
+      .sort(),
+  ).toEqual(["zone-1", "zone-2", "zone-3"]);
+  expect(nodes.every((node) => node["status"].nodeInfo.kubeletVersion.startsWith("v1.34."))).toBe(true);
+});
+
+describe("from every node", async () => {
+  const nodes = (await kubectl.list("nodes")).map((node) => node["metadata"].name as string);
+
+  test("names resolve, Services reach Pods on every node, and nothing leads outside", async () => {
+    // Each Pod answers with its own name, so that it shows which one was reached.
+    const answer =
+      "import http.server,os\nclass H(http.server.BaseHTTPRequestHandler):\n def do_GET(s):\n  s.send_response(200);s.end_headers();s.wfile.write(os.environ['HOSTNAME'].encode())\n def log_message(s,*a):pass\nhttp.server.ThreadingHTTPServer(('',8080),H).serve_forever()";
+    const pods = nodes.map((node, i) => toolbox(`web-${i}`, { node, labels: { app: "web" }, command: ["python3", "-c", answer] }));
+    const service = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "web" },
+      spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] },
+    };
+    await startPods(namespace, service, ...pods);
+
+    for (const i of nodes.keys()) {
+      const reached = await eventually(`web-${i} reaches every Pod`, 60_000, async () => {
+        const fetch = "import urllib.request;print(urllib.request.urlopen('http://web',timeout=3).read().decode())";
+        const names = new Set(
+          (await namespace.exec(`web-${i}`, `for i in $(seq 30); do python3 -c "${fetch}"; done`).catch(() => "")).trim().split("\n"),
+        );
+        return names.size === nodes.length && [...names].sort();
+      });
+      expect(reached).toEqual(nodes.map((_, pod) => `web-${pod}`));
+      expect(await namespace.exec(`web-${i}`, "getent hosts kubernetes.default.svc.cluster.local")).toContain("kubernetes.default");
+    }
+    if (isLocal) {
+      const connect = "import socket;socket.create_connection(('192.0.2.1',80),5)";
+      await expect(namespace.exec("web-0", `python3 -c "${connect}" 2>&1`)).rejects.toThrow(CommandError);
+      expect(await namespace.exec("web-0", `python3 -c "${connect}" 2>&1 || true`)).toMatch(/unreachable/i);
+    }
+  });
+});
+
+describe("under the restricted profile", () => {
+  test("a Pod that asks for more is refused", async () => {
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "greedy" },
+      spec: { containers: [{ name: "c", image: postgresImage("17"), securityContext: { privileged: true } }] },
+    };
+    await expect(namespace.apply(JSON.stringify(pod))).rejects.toThrow(/violates PodSecurity "restricted/);
+  });
+
+  test.each(["15", "17"])("PostgreSQL %s works for a uid that no one has heard of", async (major) => {
+    const name = `uid-${major}`;
+    await startPods(namespace, toolbox(name, { image: postgresImage(major), user: 1_000_650_000 }));
+    const bin = `/usr/lib/postgresql/${major}/bin`;
+    const script = [
+      `${bin}/initdb --pgdata=/tmp/data --auth=trust --data-checksums >/dev/null`,
+      `${bin}/pg_ctl --pgdata=/tmp/data --wait --log=/tmp/log --options='-k /tmp -h ""' start >/dev/null`,
+      `psql --host=/tmp --dbname=postgres --no-align --tuples-only --command='SELECT current_user, current_setting($$server_version_num$$)::int / 10000'`,
+    ].join(" && ");
+    const output = await namespace.exec(name, `${script}; id -u; touch /etc/x 2>&1 || true`);
+    expect(output).toContain(`|${major}\n`);
+    expect(output).toContain("1000650000\n");
+    expect(output).toContain("Read-only file system");
+  });
+
+  test("the operator's image starts, finds the API server and is ready", async () => {
+    const image = catalog().find((definition) => definition.name === "sampledb/operator");
+    const security = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } };
+    const probe = { httpGet: { path: "/readyz", port: 8081 }, periodSeconds: 1 };
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "operator" },
+      spec: {
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+        containers: [{ name: "operator", image: image && imageReference(image), securityContext: security, readinessProbe: probe }],
+      },
+    };
+    await startPods(namespace, pod);
+    await namespace.run("delete", "pod", "operator", "--timeout=20s"); // ends by itself when told to
+  });
+});

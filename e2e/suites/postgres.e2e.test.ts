@@ -1,0 +1,49 @@
+// Our image under Patroni on the real cluster: it elects a primary, replicates, and survives the loss of it.
+import { beforeAll, expect, test } from "vitest";
+import { eventually } from "../cluster/eventually.ts";
+import { allReady, applyPostgres, instances, primaries, query } from "../demo/postgres.ts";
+import { suiteNamespace } from "./test-cluster.ts";
+import { postgresImage } from "./toolbox.ts";
+
+const namespace = suiteNamespace("postgres");
+
+beforeAll(async () => {
+  await applyPostgres(namespace, postgresImage("17"));
+  await allReady(namespace);
+});
+
+test("one of three is elected, and each is on a node of its own", async () => {
+  expect(
+    await eventually("a primary is elected", 60_000, async () => (await primaries(namespace)).length === 1 && primaries(namespace)),
+  ).toHaveLength(1);
+  const pods = await namespace.list("pods", "--selector=app=demo");
+  expect(new Set(pods.map((pod) => pod["spec"].nodeName)).size).toBe(instances.length);
+});
+
+test("a row written through the Service is read on every replica", async () => {
+  await query(namespace, "demo-0", "demo", "CREATE TABLE ledger (id int PRIMARY KEY); INSERT INTO ledger SELECT generate_series(1, 1000);");
+  for (const pod of instances) {
+    await eventually(
+      `${pod} has the rows`,
+      30_000,
+      async () => (await query(namespace, pod, `${pod}.demo-pods`, "SELECT count(*) FROM ledger").catch(() => "")) === "1000",
+    );
+  }
+  expect(await query(namespace, "demo-0", "demo-ro", "SELECT pg_is_in_recovery(), count(*) FROM ledger")).toBe("t|1000");
+});
+
+test("another takes over when the primary is killed, with every acknowledged row", async () => {
+  const [old = ""] = await primaries(namespace);
+  const [survivor = ""] = instances.filter((name) => name !== old);
+  await query(namespace, survivor, "demo", "INSERT INTO ledger VALUES (1001)");
+  await namespace.run("delete", "pod", old, "--grace-period=0", "--force");
+  await eventually("writes work again", 90_000, () =>
+    query(namespace, survivor, "demo", "INSERT INTO ledger VALUES (1002) ON CONFLICT DO NOTHING").then(
+      () => true,
+      () => undefined,
+    ),
+  );
+  expect(await query(namespace, survivor, "demo", "SELECT count(*) FROM ledger")).toBe("1002");
+  await allReady(namespace);
+  expect(await primaries(namespace)).toHaveLength(1);
+});

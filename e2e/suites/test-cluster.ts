@@ -1,0 +1,30 @@
+// What every e2e suite starts from: kubectl for the cluster under test, and namespaces of its own.
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, inject } from "vitest";
+import { Kubectl } from "../cluster/kubectl.ts";
+import { LocalCluster } from "../cluster/local-cluster.ts";
+import { clusterPlan } from "../cluster/plan.ts";
+
+export const kubectl = new Kubectl(inject("kubeconfig"));
+
+/** False on the user's own cluster: suites that pull plugs are skipped there. */
+export const isLocal = inject("clusterIndex") !== undefined;
+
+export function localCluster(): LocalCluster {
+  return new LocalCluster(clusterPlan(inject("clusterIndex") ?? 0));
+}
+
+/** A namespace under the restricted Pod security profile for the length of a suite. */
+export function suiteNamespace(prefix: string): Kubectl {
+  const name = `${prefix}-${randomBytes(3).toString("hex")}`;
+  const namespace = {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+  };
+  beforeAll(() => kubectl.apply(JSON.stringify(namespace)));
+  afterAll(async () => {
+    await kubectl.run("delete", "namespace", name, "--wait=true", "--timeout=180s", "--request-timeout=0");
+  });
+  return kubectl.inNamespace(name);
+}

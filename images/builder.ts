@@ -1,0 +1,43 @@
+// The program that builds images: a Docker engine where one answers, buildah otherwise.
+import { succeeds } from "../tools/command.ts";
+import { Refusal } from "../tools/progress.ts";
+import { buildah } from "./buildah.ts";
+import { docker } from "./docker.ts";
+import { succeedsWithin } from "./succeeds-within.ts";
+
+export interface Recipe {
+  readonly reference: string;
+  readonly dockerfile: string;
+  readonly context: string;
+  readonly target?: string;
+  readonly buildArguments: Readonly<Record<string, string>>;
+}
+
+export interface Builder {
+  readonly name: string;
+  build(recipe: Recipe, logFile: string): Promise<void>;
+  /** The id of what the builder holds under this reference; undefined when it holds nothing. */
+  identify(reference: string): Promise<string | undefined>;
+  /** True when a registry gave the image, within a bounded time. */
+  pull(reference: string): Promise<boolean>;
+  push(reference: string, logFile: string): Promise<void>;
+  /** Writes a docker-archive, uncompressed, as `ctr images import` reads it. */
+  save(reference: string, file: string): Promise<void>;
+  load(file: string): Promise<void>;
+  /** Takes away what earlier and interrupted builds left behind and no image uses. */
+  clean(): Promise<void>;
+}
+
+let chosen: Promise<Builder> | undefined;
+
+/** The same builder for the whole run. */
+export function chooseBuilder(): Promise<Builder> {
+  chosen ??= choose();
+  return chosen;
+}
+
+async function choose(): Promise<Builder> {
+  if (await succeedsWithin(5, "docker", ["version", "--format", "{{.Server.Version}}"])) return docker;
+  if (await succeeds("buildah", ["--version"])) return buildah;
+  throw new Refusal("no Docker engine answers and buildah is not installed: start Docker, or apt-get install buildah mmdebstrap");
+}

@@ -1,0 +1,48 @@
+// The images of this project.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packagesAsOf } from "./base.ts";
+import type { ImageDefinition } from "./definition.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** The node binary's package; npm installs the one for this machine. */
+const nodePackage = `node_modules/node-linux-${process.arch}`;
+
+function operator(): ImageDefinition {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  const sourceMap = join(root, "dist/main.js.map");
+  return {
+    name: "sampledb/operator",
+    tag: process.env["IMAGE_TAG"] || version,
+    dockerfile: join(root, "Dockerfile"),
+    context: root,
+    onDebian: true,
+    inputs: [
+      join(root, ".dockerignore"),
+      join(root, nodePackage, "package.json"), // its version stands for the 120 MB beside it
+      join(root, "dist/main.js"),
+      ...(existsSync(sourceMap) ? [sourceMap] : []),
+    ],
+    buildArguments: { NODE: `${nodePackage}/bin/node` },
+  };
+}
+
+function postgres(tag: string): ImageDefinition {
+  const context = join(root, "images/postgres");
+  return {
+    name: "sampledb/postgres",
+    tag,
+    dockerfile: join(context, "Dockerfile"),
+    context,
+    target: `postgres-${tag}`,
+    onDebian: true,
+    inputs: ["slim.cfg", "install.sh", "entrypoint.sh"].map((file) => join(context, file)),
+    buildArguments: { PACKAGES_AS_OF: packagesAsOf },
+  };
+}
+
+/** In the order in which they are built: an image comes after those whose layers it shares. */
+export function catalog(): readonly ImageDefinition[] {
+  return [operator(), postgres("17"), postgres("15"), postgres("15-17")];
+}

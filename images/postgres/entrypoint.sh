@@ -1,0 +1,25 @@
+#!/bin/sh
+# Prepares what a container with a read-only root and a uid of the platform's choice lacks, then becomes its command.
+set -eu
+
+# OpenShift chooses the uid, and initdb, psql and peer authentication fail for one without a name.
+# The name service reads this file through a link in /var/lib/extrausers, so `kubectl exec` finds the name too.
+names=/tmp/extrausers.passwd
+if ! getent passwd "$(id -u)" >/dev/null; then
+    echo "postgres:x:$(id -u):10001:PostgreSQL:/var/lib/postgresql:/bin/bash" > "$names.$$"
+    mv "$names.$$" "$names"
+fi
+
+volume=/var/lib/postgresql
+data=$volume/data
+
+# pgBackRest restores only into a directory that exists. Made on a new volume only: an upgrade swaps directories, and
+# where it was cut short an empty one must not take the place of the data.
+if [ -w "$volume" ] && [ -z "$(find "$volume" -mindepth 1 -maxdepth 1 ! -name lost+found)" ]; then
+    mkdir -m 0700 "$data" 2>/dev/null || [ -d "$data" ] # another container of the Pod may be first
+fi
+
+# With fsGroup the kubelet opens directories to the group, and PostgreSQL refuses to start on such a one.
+if [ -O "$data" ]; then chmod 0700 "$data"; fi
+
+exec "$@"

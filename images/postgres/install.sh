@@ -1,0 +1,10 @@
+#!/bin/sh
+# Installs packages into an image layer and leaves nothing of the installing behind.
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends "$@"
+
+apt-get clean
+rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /tmp/* /var/lib/dpkg/*-old /var/lib/ucf/*.[0-9] /etc/passwd- /etc/group- /etc/shadow- /etc/gshadow-

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Checks a container of the PostgreSQL image from inside, as whatever user it runs: every check prints a line, a failed
+# one also what it said, and the exit code tells whether all passed.
+#   kubectl exec -i POD -- bash -s < images/postgres/smoke-test.sh
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+check() { # check TITLE COMMAND…
+    local title=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        echo "ok      $title"
+    else
+        echo "FAILED  $title: $output"
+        failed=1
+    fi
+}
+
+has_name() { [ "$(id -un)" = postgres ] && [ "$(id -u)" != 0 ] && [ "$(id -g)" = 0 ]; }
+root_is_read_only() { ! touch /usr/probe /etc/probe /var/lib/probe 2>/dev/null; }
+nothing_is_setuid() { [ -z "$(find / -xdev -type f -perm /6000 -print -quit 2>/dev/null)" ]; }
+no_keys() { ! grep -rlsE -e '-----BEGIN.*PRIVATE KEY' /etc /usr/share/ca-certificates /var/lib --exclude-dir=postgresql; }
+libraries_are_there() { ! ldd "$@" | grep 'not found'; }
+version_is() { local want=$1; shift; "$@" | grep -F "$want" || { "$@"; false; }; }
+
+# A server of its own beside the one that may run here: no TCP, its socket and its data in a directory that goes.
+server_works() {
+    local bin=$1/bin data=$work/data-${1##*/}
+    "$bin/initdb" -D "$data" --auth=peer --data-checksums --locale-provider=icu --icu-locale=und &&
+        "$bin/pg_ctl" -D "$data" -w -l "$data.log" -o "-k $work -c listen_addresses= -c shared_buffers=16MB -c shared_preload_libraries=pg_stat_statements" start || return
+    "$bin/psql" -h "$work" -d postgres -v ON_ERROR_STOP=1 -At <<'SQL'
+select format('create extension if not exists %I cascade', name) from pg_available_extensions order by name \gexec
+select count(*) from pg_stat_statements;
+select gen_random_bytes(8), uuid_generate_v4(), now() at time zone 'US/Pacific', 'ä' < 'b' collate "de-x-icu";
+set jit_above_cost = 0;
+select count(*) from generate_series(1, 1000);
+SQL
+    local result=$?
+    "$bin/pg_ctl" -D "$data" -w -m fast stop
+    return $result
+}
+
+check "runs as postgres in group 0" has_name
+check "the root file system is read-only" root_is_read_only
+check "no setuid file" nothing_is_setuid
+check "no private key" no_keys
+check "Patroni finds Kubernetes" python3 -c 'import patroni.dcs.kubernetes'
+check "Patroni 4.0.7" version_is 4.0.7 patroni --version
+check "patronictl 4.0.7" version_is 4.0.7 env -u PATRONICTL_CONFIG_FILE patronictl version
+check "pgBackRest 2.55" version_is 2.55 pgbackrest version
+check "pgBackRest has its libraries" libraries_are_there "$(command -v pgbackrest)"
+for major in /usr/lib/postgresql/*; do
+    check "PostgreSQL ${major##*/} has its libraries" libraries_are_there "$major"/bin/* "$major"/lib/*.so
+    check "PostgreSQL ${major##*/} has pg_upgrade" version_is "${major##*/}." "$major/bin/pg_upgrade" --version
+    check "PostgreSQL ${major##*/} starts, with all extensions" server_works "$major"
+done
+exit $failed

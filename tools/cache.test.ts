@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { fingerprint, makeOnce } from "./cache.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sampledb-cache-test-"));
+  mkdirSync(join(folder, "inputs"));
+  writeFileSync(join(folder, "inputs/a"), "1");
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("the same inputs have the same fingerprint, wherever they are", () => {
+  const copy = mkdtempSync(join(tmpdir(), "sampledb-cache-test-"));
+  mkdirSync(join(copy, "inputs"));
+  writeFileSync(join(copy, "inputs/a"), "1");
+  expect(fingerprint([join(folder, "inputs")], ["x"])).toBe(fingerprint([join(copy, "inputs")], ["x"]));
+  rmSync(copy, { recursive: true });
+});
+
+test.each<[string, () => void]>([
+  ["content", () => writeFileSync(join(folder, "inputs/a"), "2")],
+  ["a new file", () => writeFileSync(join(folder, "inputs/b"), "")],
+  ["an executable bit", () => writeFileSync(join(folder, "inputs/c"), "", { mode: 0o755 })],
+])("%s changes it", (_, change) => {
+  const before = fingerprint([join(folder, "inputs")]);
+  change();
+  expect(fingerprint([join(folder, "inputs")])).not.toBe(before);
+});
+
+test("words are kept apart", () => {
+  expect(fingerprint([], ["ab", "c"])).not.toBe(fingerprint([], ["a", "bc"]));
+});
+
+test("what fails half-way leaves nothing in the cache", async () => {
+  const target = join(folder, "target");
+  const failing = makeOnce(target, async (unfinished) => {
+    writeFileSync(unfinished, "half");
+    throw new Error("disk on fire");
+  });
+  await expect(failing).rejects.toThrow("disk on fire");
+  expect(readdirSync(folder)).toEqual(["inputs"]);
+});
+
+test("of two makers at once, both end well and one result stays", async () => {
+  const target = join(folder, "target");
+  const make = async (unfinished: string) => {
+    mkdirSync(unfinished);
+    writeFileSync(join(unfinished, "whole"), "yes");
+  };
+  await makeOnce(target, make);
+  await makeOnce(target, make);
+  expect(readFileSync(join(target, "whole"), "utf8")).toBe("yes");
+  expect(existsSync(target)).toBe(true);
+});

@@ -1,0 +1,88 @@
+// make test: every stage in order, with its time, and one line of counts at the end. Names of stages as arguments
+// choose some of them.
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Refusal, runProgram, say, seconds } from "./progress.ts";
+
+const root = join(import.meta.dirname, "..");
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const gofmt = 'files=$(gofmt -l e2e); test -z "$files" || { echo "not formatted, run make fmt: $files"; exit 1; }';
+
+const stages: Readonly<Record<string, () => Promise<Counts>>> = {
+  lint: async () =>
+    sum([await check("biome", ["check", "--log-level=warn", "--error-on-warnings", "."]), await check("sh", ["-c", gofmt])]),
+  types: () => check("tsc", ["--noEmit"]),
+  unit: () => vitest("unit"),
+  integration: () => vitest("integration"),
+  e2e: () => vitest("e2e"),
+};
+
+await runProgram(async () => {
+  const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(stages);
+  const results: { name: string; milliseconds: number; counts: Counts }[] = [];
+  for (const name of chosen) {
+    const stage = stages[name];
+    if (!stage) throw new Refusal(`no stage ${name}: there are ${Object.keys(stages).join(", ")}`);
+    say(`== ${name}`);
+    const begin = performance.now();
+    results.push({ name, counts: await stage(), milliseconds: performance.now() - begin });
+  }
+  for (const { name, milliseconds, counts } of results) say(`${name.padEnd(12)} ${seconds(milliseconds).padStart(9)}  ${inWords(counts)}`);
+  const total = sum(results.map(({ counts }) => counts));
+  process.stdout.write(`${inWords(total)}\n`);
+  process.exitCode = total.failed > 0 ? 1 : 0;
+});
+
+/** A check counts as one test. */
+async function check(program: string, args: readonly string[]): Promise<Counts> {
+  const passed = (await exitCode(program, args)) === 0;
+  return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 };
+}
+
+async function vitest(project: string): Promise<Counts> {
+  const report = join(root, `build/test-results/${project}.json`);
+  rmSync(report, { force: true });
+  const code = await exitCode("vitest", [
+    "run",
+    `--project=${project}`,
+    "--reporter=verbose",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ]);
+  const { numPassedTests: passed = 0, numFailedTests: failed = 0, numPendingTests: skipped = 0 } = readReport(report);
+  // A suite that could not even start has no failed test, but an exit code.
+  return { passed, skipped, failed: code === 0 ? failed : Math.max(failed, 1) };
+}
+
+function readReport(file: string): { numPassedTests?: number; numFailedTests?: number; numPendingTests?: number } {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return {}; // ended before it could report; the exit code tells
+  }
+}
+
+async function exitCode(program: string, args: readonly string[]): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: "inherit" });
+    // Ctrl-C reaches the child as well, which cleans up; this process waits for it.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => {});
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+}
+
+function sum(counts: readonly Counts[]): Counts {
+  return counts.reduce((a, b) => ({ passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped }));
+}
+
+function inWords({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}
