@@ -1,10 +1,11 @@
 // The commands behind make cluster-up, cluster-down and cluster-status.
-import { Refusal, runProgram, say } from "../../tools/progress.ts";
+
 import { catalog } from "../../images/catalog.ts";
+import { Refusal, runProgram, say } from "../../tools/progress.ts";
 import { clusterDown } from "./down.ts";
 import { loadImages } from "./images.ts";
-import { LocalCluster } from "./local-cluster.ts";
 import { takeDownWhenInterrupted } from "./interruption.ts";
+import { LocalCluster } from "./local-cluster.ts";
 import { type ClusterPlan, chosenPlan } from "./plan.ts";
 import { clusterStatus } from "./status.ts";
 import { sweepTestClusters } from "./test-clusters.ts";

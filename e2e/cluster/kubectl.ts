@@ -1,4 +1,5 @@
 // kubectl for a given kubeconfig, with the answers as values.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, run } from "../../tools/command.ts";
 import { programsDirectory } from "./programs.ts";
@@ -44,6 +45,11 @@ export class Kubectl {
   /** Runs a shell script in a Pod and resolves to what it printed. */
   async exec(pod: string, script: string): Promise<string> {
     return this.#call(["exec", pod, "--", "sh", "-c", script]);
+  }
+
+  /** Runs a script from our files in a Pod, where it is not. */
+  async execFile(pod: string, file: string): Promise<string> {
+    return this.#call(["exec", "--stdin", pod, "--", "bash", "-s"], readFileSync(file, "utf8"));
   }
 
   async #call(args: readonly string[], input?: string): Promise<string> {

@@ -2,9 +2,9 @@
 // and cut off. Nothing is kept in memory: every function looks at what is there.
 import { makeCgroup } from "./cgroups.ts";
 import { eventually } from "./eventually.ts";
-import { findMachine, findProcess, isRunning, type Process, signalInside, startInside, startMachine } from "./machine.ts";
+import { findMachine, findProcess, isListening, isRunning, type Process, signalInside, startInside, startMachine } from "./machine.ts";
 import { buildSwitch, connect, cutNetwork, joinNetwork } from "./network.ts";
-import { type Part, type PartName, partsOf } from "./parts.ts";
+import { kubeletPort, type Part, type PartName, partsOf } from "./parts.ts";
 import { type ClusterPlan, findHost, logFile, type MachinePlan } from "./plan.ts";
 import { programsDirectory } from "./programs.ts";
 
@@ -15,17 +15,33 @@ export class LocalCluster {
     this.plan = plan;
   }
 
-  /** Switches on whatever is off, plugs in whatever is not, and wakes what was paused. */
   async powerOnSwitch(): Promise<void> {
     const pid = findMachine(this.plan, this.plan.switch) ?? (await startMachine(this.plan, this.plan.switch, await programsDirectory()));
     await buildSwitch(this.plan, pid);
   }
 
+  /** The machine and its cable; its programs are started by `boot`. */
   async powerOn(machineName: string): Promise<void> {
     const machine = findHost(this.plan, machineName);
     if (machine.podRange !== undefined) makeCgroup(`${this.plan.cgroup}/${machine.name}`);
     const pid = findMachine(this.plan, machine) ?? (await startMachine(this.plan, machine, await programsDirectory()));
     await connect(this.plan, this.#pid(this.plan.switch), machine, pid);
+  }
+
+  /** Starts every part of a machine that does not run yet, as its init system would. */
+  async boot(machineName: string): Promise<void> {
+    for (const { name } of partsOf(this.plan, findHost(this.plan, machineName))) {
+      if (name === "kubelet") await this.#startKubelet(machineName);
+      else await this.startPart(machineName, name);
+    }
+  }
+
+  /** The kubelet ends when containerd is not there yet, and counts on being started again. */
+  async #startKubelet(machineName: string): Promise<void> {
+    await eventually(`the kubelet on ${machineName} serves`, 60_000, async () => {
+      await this.startPart(machineName, "kubelet");
+      return isListening(this.pid(machineName), kubeletPort);
+    });
   }
 
   /** As pulling the plug: every process of the machine is gone at once, containers included; its disks stay. */

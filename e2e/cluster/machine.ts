@@ -122,6 +122,12 @@ export async function signalInside(machinePid: number, pid: number, signal: "KIL
   await runInside(machinePid, ["kill", `-${signal}`, String(pid)]);
 }
 
+/** Whether anything in the machine listens on this TCP port. */
+export function isListening(machinePid: number, port: number): boolean {
+  const listening = new RegExp(`:${port.toString(16).toUpperCase().padStart(4, "0")} \\S+ 0A`);
+  return ["tcp", "tcp6"].some((table) => listening.test(readFileSync(`/proc/${machinePid}/net/${table}`, "utf8")));
+}
+
 /** Memory in use by everything in the machine, with shared pages counted once over all. */
 export function memoryOf(machinePid: number): number {
   return processesOf(machinePid).reduce((sum, { pid }) => {

@@ -7,7 +7,7 @@ import type { ClusterPlan, MachinePlan } from "./plan.ts";
 const prefix = 24;
 
 export async function buildSwitch(plan: ClusterPlan, switchPid: number): Promise<void> {
-  if (!(await succeeds("nsenter", ["--target", String(switchPid), "--net", "ip", "link", "show", "lan"]))) {
+  if (!(await hasLink(switchPid, "lan"))) {
     await inSwitch(switchPid, "ip link add lan type bridge");
     await inSwitch(switchPid, "ip link set lan up");
   }
@@ -23,7 +23,9 @@ export async function buildSwitch(plan: ClusterPlan, switchPid: number): Promise
 /** Plugs a machine in, where it is not: its cable, its address and the way to everybody's Pods and Services. */
 export async function connect(plan: ClusterPlan, switchPid: number, machine: MachinePlan, machinePid: number): Promise<void> {
   const inMachine = (command: string) => runInside(machinePid, command.split(" "));
-  if (!(await isPluggedIn(switchPid, machine))) {
+  if (!(await hasLink(machinePid, "eth0"))) {
+    // The cable of a machine that lost power a moment ago may still hang in the switch.
+    if (await hasLink(switchPid, machine.name)) await inSwitch(switchPid, `ip link delete ${machine.name}`);
     await run("ip", `link add eth0 netns ${machinePid} type veth peer name ${machine.name} netns ${switchPid}`.split(" "));
     await inSwitch(switchPid, `ip link set ${machine.name} up`);
     await inMachine(`ip address add ${machine.address}/${prefix} dev eth0`);
@@ -49,8 +51,8 @@ export async function isCut(switchPid: number, machine: MachinePlan): Promise<bo
   return !(await inSwitch(switchPid, `ip link show ${machine.name}`)).includes("master lan");
 }
 
-async function isPluggedIn(switchPid: number, machine: MachinePlan): Promise<boolean> {
-  return succeeds("nsenter", ["--target", String(switchPid), "--net", "ip", "link", "show", machine.name]);
+async function hasLink(pid: number, link: string): Promise<boolean> {
+  return succeeds("nsenter", ["--target", String(pid), "--net", "ip", "link", "show", link]);
 }
 
 async function inSwitch(switchPid: number, command: string): Promise<string> {

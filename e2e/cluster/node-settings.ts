@@ -59,6 +59,7 @@ export function kubeletSettings(plan: ClusterPlan, node: MachinePlan): string {
     failCgroupV1: false,
     oomScoreAdj: 0,
     failSwapOn: false,
+    syncFrequency: "10s", // how soon a grown disk is noticed; a minute by default
     clusterDNS: [plan.dnsAddress],
     clusterDomain: "cluster.local",
     resolvConf: "", // a name server outside would never answer

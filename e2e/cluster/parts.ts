@@ -24,6 +24,7 @@ export interface Part {
   readonly argv: readonly [string, ...string[]];
 }
 
+export const kubeletPort = 10250;
 export const containerdSocket = "/run/containerd/containerd.sock";
 
 /** In the order in which they are started. */

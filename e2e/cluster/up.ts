@@ -11,7 +11,6 @@ import { Kubectl } from "./kubectl.ts";
 import { LocalCluster } from "./local-cluster.ts";
 import { withLock } from "./lock.ts";
 import { installPackages } from "./packages.ts";
-import { partsOf } from "./parts.ts";
 import { type ClusterPlan, hosts, type MachinePlan } from "./plan.ts";
 import { requireFreeAddresses, requireOwn, requireRoot, requireSpace } from "./preflight.ts";
 import { programsDirectory } from "./programs.ts";
@@ -65,7 +64,7 @@ async function startEverything(plan: ClusterPlan, images: readonly ImageArchive[
     for (const machine of hosts(plan)) await cluster.powerOn(machine.name);
   });
   await step("the programs of Kubernetes", async () => {
-    for (const { name } of partsOf(plan, plan.controlPlane)) await cluster.startPart(plan.controlPlane.name, name);
+    await cluster.boot(plan.controlPlane.name);
     await Promise.all(plan.nodes.map((node) => startNode(cluster, node, images)));
   });
   return cluster;
@@ -75,8 +74,7 @@ async function startNode(cluster: LocalCluster, node: MachinePlan, images: reado
   await cluster.startPart(node.name, "containerd");
   const pid = cluster.pid(node.name);
   await eventually(`containerd on ${node.name} answers`, 30_000, () => importAll(pid, images));
-  await cluster.startPart(node.name, "kubelet");
-  await cluster.startPart(node.name, "kube-proxy");
+  await cluster.boot(node.name);
 }
 
 async function importAll(nodePid: number, images: readonly ImageArchive[]): Promise<true | undefined> {

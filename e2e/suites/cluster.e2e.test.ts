@@ -1,9 +1,11 @@
 // The cluster as a user meets it: nodes, names, Services, and Pods that may do next to nothing.
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { catalog } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
 import { CommandError } from "../../tools/command.ts";
 import { eventually } from "../cluster/eventually.ts";
+import { projectDirectory } from "../cluster/plan.ts";
 import { isReady } from "../cluster/status.ts";
 import { isLocal, kubectl, suiteNamespace } from "./test-cluster.ts";
 import { postgresImage, startPods, toolbox } from "./toolbox.ts";
@@ -67,19 +69,13 @@ describe("under the restricted profile", () => {
     await expect(namespace.apply(JSON.stringify(pod))).rejects.toThrow(/violates PodSecurity "restricted/);
   });
 
-  test.each(["15", "17"])("PostgreSQL %s works for a uid that no one has heard of", async (major) => {
-    const name = `uid-${major}`;
-    await startPods(namespace, toolbox(name, { image: postgresImage(major), user: 1_000_650_000 }));
-    const bin = `/usr/lib/postgresql/${major}/bin`;
-    const script = [
-      `${bin}/initdb --pgdata=/tmp/data --auth=trust --data-checksums >/dev/null`,
-      `${bin}/pg_ctl --pgdata=/tmp/data --wait --log=/tmp/log --options='-k /tmp -h ""' start >/dev/null`,
-      `psql --host=/tmp --dbname=postgres --no-align --tuples-only --command='SELECT current_user, current_setting($$server_version_num$$)::int / 10000'`,
-    ].join(" && ");
-    const output = await namespace.exec(name, `${script}; id -u; touch /etc/x 2>&1 || true`);
-    expect(output).toContain(`|${major}\n`);
-    expect(output).toContain("1000650000\n");
-    expect(output).toContain("Read-only file system");
+  test.each(["15", "17", "15-17"])("PostgreSQL %s works for a uid that no one has heard of", async (tag) => {
+    const name = `uid-${tag}`;
+    await startPods(namespace, toolbox(name, { image: postgresImage(tag), user: 1_000_650_000 }));
+    const report = await namespace.execFile(name, join(projectDirectory, "images/postgres/smoke-test.sh"));
+    expect(report).not.toContain("FAILED");
+    for (const major of tag.split("-")) expect(report).toMatch(new RegExp(`^ok .*PostgreSQL ${major}`, "m"));
+    expect(await namespace.exec(name, "id -u; id -un")).toBe("1000650000\npostgres\n");
   });
 
   test("the operator's image starts, finds the API server and is ready", async () => {

@@ -52,7 +52,7 @@ describe.runIf(isLocal)("a node", () => {
 
     await cluster.powerOff("node-2");
     await cluster.powerOn("node-2");
-    for (const part of ["containerd", "kubelet", "kube-proxy"] as const) await cluster.startPart("node-2", part);
+    await cluster.boot("node-2");
 
     const content = await eventually("the Pod runs again", 180_000, async () => {
       const pod = await namespace.get("pod", "owner");

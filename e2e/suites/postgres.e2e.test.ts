@@ -32,7 +32,7 @@ test("a row written through the Service is read on every replica", async () => {
   expect(await query(namespace, "demo-0", "demo-ro", "SELECT pg_is_in_recovery(), count(*) FROM ledger")).toBe("t|1000");
 });
 
-test("another takes over when the primary is killed, with every acknowledged row", async () => {
+test("writes come back after the primary was killed, with every acknowledged row", async () => {
   const [old = ""] = await primaries(namespace);
   const [survivor = ""] = instances.filter((name) => name !== old);
   await query(namespace, survivor, "demo", "INSERT INTO ledger VALUES (1001)");
