@@ -1,6 +1,7 @@
 // The control groups below which a cluster's containers are accounted for.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "./eventually.ts";
 
 const root = "/sys/fs/cgroup";
 
@@ -52,21 +53,28 @@ function delegateControllers(group: string): void {
   }
 }
 
-export function cgroupsLeft(path: string): string[] {
+function cgroupsLeft(path: string): string[] {
   return hierarchies()
     .map((hierarchy) => join(hierarchy, path))
     .filter(existsSync);
 }
 
-/** Removes the group with all below it; its processes are gone already. */
-export function removeCgroup(path: string): void {
-  for (const group of cgroupsLeft(path)) removeTree(group);
+/** Removes the group with all below it. Its processes were killed; the kernel may need a moment to let go of them. */
+export async function removeCgroup(path: string): Promise<void> {
+  await eventually(`the control groups below ${path} are gone`, 30_000, () => cgroupsLeft(path).every(removeTree));
 }
 
-function removeTree(group: string): void {
-  for (const name of readdirSync(group)) {
-    const child = join(group, name);
-    if (statSync(child).isDirectory()) removeTree(child);
+/** False when a group is still in use. */
+function removeTree(group: string): boolean {
+  try {
+    const children = readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    if (!children.every(({ name }) => removeTree(join(group, name)))) return false;
+    rmdirSync(group);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return true;
+    if (code === "EBUSY") return false;
+    throw error;
   }
-  rmdirSync(group);
 }

@@ -22,7 +22,7 @@ export async function tearDown(plan: ClusterPlan): Promise<void> {
     return machines.length === 0;
   });
   await detachLoopDevices(plan);
-  removeCgroup(plan.cgroup);
+  await removeCgroup(plan.cgroup);
   removeState(plan);
 }
 

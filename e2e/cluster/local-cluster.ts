@@ -1,8 +1,18 @@
 // A local cluster at work: its machines, their parts and their cables, each of which can be started, killed, paused
 // and cut off. Nothing is kept in memory: every function looks at what is there.
-import { makeCgroup } from "./cgroups.ts";
+import { makeCgroup, removeCgroup } from "./cgroups.ts";
 import { eventually } from "./eventually.ts";
-import { findMachine, findProcess, isListening, isRunning, type Process, signalInside, startInside, startMachine } from "./machine.ts";
+import {
+  findMachine,
+  findProcess,
+  isListening,
+  isRunning,
+  type Process,
+  runInside,
+  signalInside,
+  startInside,
+  startMachine,
+} from "./machine.ts";
 import { buildSwitch, connect, cutNetwork, joinNetwork } from "./network.ts";
 import { kubeletPort, type Part, type PartName, partsOf } from "./parts.ts";
 import { type ClusterPlan, findHost, logFile, type MachinePlan } from "./plan.ts";
@@ -23,21 +33,29 @@ export class LocalCluster {
   /** The machine and its cable; its programs are started by `boot`. */
   async powerOn(machineName: string): Promise<void> {
     const machine = findHost(this.plan, machineName);
-    if (machine.podRange !== undefined) makeCgroup(`${this.plan.cgroup}/${machine.name}`);
-    const pid = findMachine(this.plan, machine) ?? (await startMachine(this.plan, machine, await programsDirectory()));
+    const pid = findMachine(this.plan, machine) ?? (await this.#startHost(machine));
     await connect(this.plan, this.#pid(this.plan.switch), machine, pid);
   }
 
-  /** Starts every part of a machine that does not run yet, as its init system would. */
-  async boot(machineName: string): Promise<void> {
+  async #startHost(machine: MachinePlan): Promise<number> {
+    const cgroup = `${this.plan.cgroup}/${machine.name}`;
+    await removeCgroup(cgroup); // groups of containers that lost power: the kubelet would look for each of them for seconds
+    makeCgroup(cgroup);
+    return await startMachine(this.plan, machine, await programsDirectory());
+  }
+
+  /** Starts every part of a machine that does not run yet, as its init system would, and says whether there was any. */
+  async boot(machineName: string): Promise<boolean> {
+    let started = false;
     for (const { name } of partsOf(this.plan, findHost(this.plan, machineName))) {
-      if (name === "kubelet") await this.#startKubelet(machineName);
-      else await this.startPart(machineName, name);
+      if (await this.startPart(machineName, name)) started = true;
+      if (name === "kubelet") await this.#kubeletServes(machineName);
     }
+    return started;
   }
 
   /** The kubelet ends when containerd is not there yet, and counts on being started again. */
-  async #startKubelet(machineName: string): Promise<void> {
+  async #kubeletServes(machineName: string): Promise<void> {
     await eventually(`the kubelet on ${machineName} serves`, 60_000, async () => {
       await this.startPart(machineName, "kubelet");
       return isListening(this.pid(machineName), kubeletPort);
@@ -51,11 +69,17 @@ export class LocalCluster {
     await eventually(`${machineName} is off`, 30_000, () => !isRunning(pid));
   }
 
-  /** Starts a part that does not run, wakes one that was paused, leaves one alone that works. */
-  async startPart(machineName: string, partName: PartName): Promise<void> {
+  /** Starts a part that does not run, wakes one that was paused, leaves one alone that works; says whether it did anything. */
+  async startPart(machineName: string, partName: PartName): Promise<boolean> {
     const { machine, part, pid, process: found } = this.#find(machineName, partName);
-    if (!found) await startInside(pid, part.argv, logFile(machine, part.name));
-    else if (found.paused) await signalInside(pid, found.pid, "CONT");
+    if (found && !found.paused) return false;
+    if (found) {
+      await signalInside(pid, found.pid, "CONT");
+    } else {
+      if (part.before) await runInside(pid, part.before);
+      await startInside(pid, part.argv, logFile(machine, part.name));
+    }
+    return true;
   }
 
   async killPart(machineName: string, partName: PartName): Promise<void> {

@@ -22,6 +22,8 @@ export type PartName =
 export interface Part {
   readonly name: PartName;
   readonly argv: readonly [string, ...string[]];
+  /** A command to run before it is started. */
+  readonly before?: readonly string[];
 }
 
 export const kubeletPort = 10250;
@@ -68,18 +70,27 @@ function nodeParts(plan: ClusterPlan, node: MachinePlan): Part[] {
       `--node-ip=${node.address}`,
       `--node-labels=topology.kubernetes.io/region=local,topology.kubernetes.io/zone=zone-${node.name.slice("node-".length)}`,
     ]),
-    part("kube-proxy", [
-      `--kubeconfig=${settingsInside}/kube-proxy.kubeconfig`,
-      `--hostname-override=${node.name}`,
-      "--proxy-mode=nftables",
-      `--cluster-cidr=${plan.podRange}`,
-      "--bind-address=127.0.0.1",
-      // The connection table belongs to the whole kernel: leave its limits alone, or kube-proxy ends when it may not set them.
-      "--conntrack-max-per-core=0",
-      "--conntrack-min=0",
-      "--conntrack-tcp-timeout-established=0",
-      "--conntrack-tcp-timeout-close-wait=0",
-    ]),
+    {
+      // What an earlier run left: kube-proxy takes a chain that is there for one that is filled, and an endpoint whose
+      // chain was emptied in the moment of its death stays unreachable for ever.
+      before: ["nft", "add table ip kube-proxy; delete table ip kube-proxy; add table ip6 kube-proxy; delete table ip6 kube-proxy"],
+      ...part("kube-proxy", kubeProxyArguments(plan, node)),
+    },
+  ];
+}
+
+function kubeProxyArguments(plan: ClusterPlan, node: MachinePlan): string[] {
+  return [
+    `--kubeconfig=${settingsInside}/kube-proxy.kubeconfig`,
+    `--hostname-override=${node.name}`,
+    "--proxy-mode=nftables",
+    `--cluster-cidr=${plan.podRange}`,
+    "--bind-address=127.0.0.1",
+    // The connection table belongs to the whole kernel: leave its limits alone, or kube-proxy ends when it may not set them.
+    "--conntrack-max-per-core=0",
+    "--conntrack-min=0",
+    "--conntrack-tcp-timeout-established=0",
+    "--conntrack-tcp-timeout-close-wait=0",
   ];
 }
 

@@ -10,6 +10,7 @@ import { clusterImage, importImage } from "./images.ts";
 import { Kubectl } from "./kubectl.ts";
 import { LocalCluster } from "./local-cluster.ts";
 import { withLock } from "./lock.ts";
+import { findProcess } from "./machine.ts";
 import { installPackages } from "./packages.ts";
 import { type ClusterPlan, hosts, type MachinePlan } from "./plan.ts";
 import { requireFreeAddresses, requireOwn, requireRoot, requireSpace } from "./preflight.ts";
@@ -40,8 +41,9 @@ export async function clusterUp(plan: ClusterPlan, holder?: number): Promise<Loc
       await writeSettings(plan, pause.reference);
     }
     writeAdminKubeconfig(plan);
-    const cluster = await startEverything(plan, [pause, coredns]);
-    await step("waiting for nodes and DNS", () => serving(plan, coredns));
+    const cluster = new LocalCluster(plan);
+    const startedAnything = await startEverything(cluster, [pause, coredns]);
+    await step("waiting for nodes and DNS", () => serving(cluster, coredns, startedAnything ? Date.now() : undefined));
     const secondsToReady = isRepair ? readState(plan)?.secondsToReady : (performance.now() - begin) / 1000;
     writeState(plan, madeFrom, { complete: true, ...held, ...(secondsToReady === undefined ? {} : { secondsToReady }) });
     return cluster;
@@ -57,24 +59,22 @@ async function ingredients(...images: readonly ImageArchive[]): Promise<string> 
   );
 }
 
-async function startEverything(plan: ClusterPlan, images: readonly ImageArchive[]): Promise<LocalCluster> {
-  const cluster = new LocalCluster(plan);
+async function startEverything(cluster: LocalCluster, images: readonly ImageArchive[]): Promise<boolean> {
+  const { controlPlane, nodes } = cluster.plan;
   await step("machines and their network", async () => {
     await cluster.powerOnSwitch();
-    for (const machine of hosts(plan)) await cluster.powerOn(machine.name);
+    for (const machine of hosts(cluster.plan)) await cluster.powerOn(machine.name);
   });
-  await step("the programs of Kubernetes", async () => {
-    await cluster.boot(plan.controlPlane.name);
-    await Promise.all(plan.nodes.map((node) => startNode(cluster, node, images)));
+  return await step("the programs of Kubernetes", async () => {
+    const started = [await cluster.boot(controlPlane.name), ...(await Promise.all(nodes.map((node) => bootNode(cluster, node, images))))];
+    return started.includes(true);
   });
-  return cluster;
 }
 
-async function startNode(cluster: LocalCluster, node: MachinePlan, images: readonly ImageArchive[]): Promise<void> {
-  await cluster.startPart(node.name, "containerd");
-  const pid = cluster.pid(node.name);
-  await eventually(`containerd on ${node.name} answers`, 30_000, () => importAll(pid, images));
-  await cluster.boot(node.name);
+async function bootNode(cluster: LocalCluster, node: MachinePlan, images: readonly ImageArchive[]): Promise<boolean> {
+  const started = await cluster.startPart(node.name, "containerd");
+  await eventually(`containerd on ${node.name} answers`, 30_000, () => importAll(cluster.pid(node.name), images));
+  return (await cluster.boot(node.name)) || started;
 }
 
 async function importAll(nodePid: number, images: readonly ImageArchive[]): Promise<true | undefined> {
@@ -86,30 +86,34 @@ async function importAll(nodePid: number, images: readonly ImageArchive[]): Prom
   }
 }
 
-async function serving(plan: ClusterPlan, coredns: ImageArchive): Promise<void> {
+/** What the API says of a node is up to 40 s old: after a repair only what is newer than it counts. */
+async function serving(cluster: LocalCluster, coredns: ImageArchive, repairedAt: number | undefined): Promise<void> {
+  const { plan } = cluster;
   const kubectl = new Kubectl(plan.kubeconfig);
-  const manifests = ["storage.yaml", "dns.yaml"]
-    .map((file) => readFileSync(join(import.meta.dirname, "manifests", file), "utf8"))
-    .join("---\n");
-  const filledIn = manifests.replaceAll("${DNS_ADDRESS}", plan.dnsAddress).replaceAll("${COREDNS_IMAGE}", coredns.reference);
   await eventually("the API server takes manifests", 90_000, () =>
-    kubectl.apply(filledIn).then(
+    kubectl.apply(manifests(plan, coredns)).then(
       () => true,
       () => undefined,
     ),
   );
   await eventually("every node is Ready", 90_000, async () => {
     const nodes = await kubectl.list("nodes").catch(() => []);
-    return nodes.filter(isReady).length === plan.nodes.length;
+    const leases = await kubectl.list("leases", "--namespace=kube-node-lease").catch(() => []);
+    const heard = leases.filter(({ spec }) => Date.parse(spec.renewTime) >= (repairedAt ?? 0));
+    return nodes.filter(isReady).length === plan.nodes.length && heard.length === plan.nodes.length;
   });
   await eventually("cluster DNS runs on every node", 90_000, async () => {
-    const status = (
-      await kubectl
-        .inNamespace("kube-system")
-        .get("daemonset", "coredns")
-        .catch(() => undefined)
-    )?.["status"];
-    return status?.numberReady === plan.nodes.length && status.updatedNumberScheduled === plan.nodes.length;
+    const status = (await kubectl.get("daemonset", "coredns", "--namespace=kube-system").catch(() => undefined))?.["status"];
+    const isRunning = plan.nodes.every(({ name }) => findProcess(cluster.pid(name), "/coredns"));
+    return isRunning && status?.numberReady === plan.nodes.length && status.updatedNumberScheduled === plan.nodes.length;
   });
   say(`${plan.name}: ${plan.nodes.length} nodes Ready`);
+}
+
+function manifests(plan: ClusterPlan, coredns: ImageArchive): string {
+  return ["storage.yaml", "dns.yaml"]
+    .map((file) => readFileSync(join(import.meta.dirname, "manifests", file), "utf8"))
+    .join("---\n")
+    .replaceAll("${DNS_ADDRESS}", plan.dnsAddress)
+    .replaceAll("${COREDNS_IMAGE}", coredns.reference);
 }
