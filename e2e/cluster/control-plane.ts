@@ -32,7 +32,7 @@ export function etcdArguments({ dataDirectory }: ControlPlaneSettings): string[]
   const advertised = "http://localhost:2380"; // must look like an address; a single member never calls it
   return [
     `--data-dir=${join(dataDirectory, "etcd")}`,
-    `--listen-client-urls=${etcdEndpoint(dataDirectory)}`,
+    `--listen-client-urls=unix://${etcdSocket(dataDirectory)}`,
     `--listen-peer-urls=unix://${join(dataDirectory, "peer.sock")}`,
     `--advertise-client-urls=${advertised}`,
     `--initial-advertise-peer-urls=${advertised}`,
@@ -42,14 +42,14 @@ export function etcdArguments({ dataDirectory }: ControlPlaneSettings): string[]
   ];
 }
 
-function etcdEndpoint(dataDirectory: string): string {
-  return `unix://${join(dataDirectory, "client.sock")}`;
+export function etcdSocket(dataDirectory: string): string {
+  return join(dataDirectory, "client.sock");
 }
 
 export function apiServerArguments(settings: ControlPlaneSettings): string[] {
   const pki = (file: string) => join(settings.pki, file);
   return [
-    `--etcd-servers=${etcdEndpoint(settings.dataDirectory)}`,
+    `--etcd-servers=unix://${etcdSocket(settings.dataDirectory)}`,
     `--advertise-address=${settings.address}`,
     `--secure-port=${settings.port}`,
     `--service-cluster-ip-range=${settings.serviceRange}`,
@@ -90,6 +90,7 @@ export function controllerManagerArguments(settings: ControlPlaneSettings): stri
     `--service-account-private-key-file=${pki("service-account.key")}`,
     "--use-service-account-credentials=true",
     `--flex-volume-plugin-dir=${join(settings.dataDirectory, "volume-plugins")}`, // made where it is missing, by default under /usr
+    ...["--kube-api-qps=200", "--kube-api-burst=400"], // each controller asks for its token when it starts: seconds at the default 20
     "--leader-elect=false", // there is one
     "--secure-port=0",
   ];

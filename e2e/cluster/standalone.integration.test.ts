@@ -1,11 +1,11 @@
 // Control planes alone: several at once, without root, surviving the loss of each of their parts.
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
 import { eventually } from "./eventually.ts";
-import { projectDirectory } from "./plan.ts";
+import { asNobody } from "./nobody.ts";
 import { programsDirectory } from "./programs.ts";
 import { StandaloneControlPlane } from "./standalone.ts";
 
@@ -76,28 +76,23 @@ test("two run side by side and know nothing of each other; each leaves nothing",
 });
 
 test.runIf(process.getuid?.() === 0)("needs no root, and takes its programs from KUBEBUILDER_ASSETS", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sampledb-assets-"));
-  const assets = join(folder, "assets");
+  const assets = mkdtempSync(join(tmpdir(), "sampledb-assets-"));
   try {
-    // A copy outside of the build cache: what root has built for itself, another user can't read.
-    mkdirSync(assets);
+    chmodSync(assets, 0o755);
     copyFileSync(join(await programsDirectory(), "kubernetes"), join(assets, "kubernetes"));
     for (const name of ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"]) symlinkSync("kubernetes", join(assets, name));
     const script = `
-      import { StandaloneControlPlane } from "${join(projectDirectory, "e2e/cluster/standalone.ts")}";
+      import { StandaloneControlPlane } from "${join(import.meta.dirname, "standalone.ts")}";
       const plane = await StandaloneControlPlane.start();
-      const owner = await plane.kubectl("get", "namespace", "default", "--output=name");
+      const namespace = await plane.kubectl("get", "namespace", "default", "--output=name");
       await plane.stop();
-      console.log(process.getuid(), owner);`;
-    await run("chmod", ["--recursive", "a+rX", folder]);
-    const env = { KUBEBUILDER_ASSETS: assets, HOME: "/nonexistent", SAMPLEDB_CACHE: "/nonexistent" };
-    const output = await run(
-      "setpriv",
-      ["--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, "--input-type=module-typescript", "--eval", script],
-      { env, cwd: "/" },
-    );
+      console.log(process.getuid(), namespace);`;
+    const output = await run("setpriv", [...asNobody, process.execPath, "--input-type=module-typescript", "--eval", script], {
+      env: { KUBEBUILDER_ASSETS: assets, HOME: "/nonexistent", SAMPLEDB_CACHE: "/nonexistent" },
+      cwd: "/",
+    });
     expect(output).toContain("65534 namespace/default");
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(assets, { recursive: true, force: true });
   }
 });
