@@ -1,7 +1,7 @@
 // Images as files: built when their inputs changed, and kept in the build cache under a name that says from what.
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cacheDirectory, fingerprint, makeOnce } from "../tools/cache.ts";
+import { cacheDirectory, fingerprint, forgetOldest, makeOnce, touch } from "../tools/cache.ts";
 import { Refusal, step } from "../tools/progress.ts";
 import { baseReference, debianBase } from "./base.ts";
 import { type Builder, chooseBuilder } from "./builder.ts";
@@ -26,10 +26,8 @@ export async function imageArchive(definition: ImageDefinition): Promise<ImageAr
   const archive = join(directory, `${slug(reference)}-${inputs}.tar`);
 
   if (existsSync(archive)) {
-    const now = new Date();
-    utimesSync(archive, now, now); // what is in use is not what forgetting starts with
+    touch(archive);
   } else {
-    mkdirSync(directory, { recursive: true });
     await buildImage(definition);
     await step(`saving ${imageName(definition)}`, () => makeOnce(archive, (unfinished) => builder.save(reference, unfinished)));
     forgetOldArchives(reference);
@@ -80,15 +78,8 @@ function slug(reference: string): string {
   return reference.replaceAll(/[^a-zA-Z0-9.]/g, "-");
 }
 
-/** Keeps the cache bounded: the newest archives of an image stay, so that going back one change is free. */
+/** The newest archives of an image stay, so that going back one change is free; so do their size reports. */
 function forgetOldArchives(reference: string): void {
   const prefix = slug(reference).replaceAll(".", "\\.");
-  const archives = readdirSync(directory)
-    .filter((name) => new RegExp(`^${prefix}-[0-9a-f]{16}\\.tar$`).test(name))
-    .map((name) => join(directory, name))
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  for (const old of archives.slice(archivesKept)) {
-    rmSync(old, { force: true });
-    rmSync(`${old}.layers`, { force: true });
-  }
+  for (const ending of ["tar", "tar\\.layers"]) forgetOldest(directory, new RegExp(`^${prefix}-[0-9a-f]{16}\\.${ending}$`), archivesKept);
 }

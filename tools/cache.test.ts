@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { fingerprint, makeOnce } from "./cache.ts";
+import { fingerprint, forgetOldest, makeOnce } from "./cache.ts";
 
 let folder: string;
 
@@ -44,6 +44,26 @@ test("what fails half-way leaves nothing in the cache", async () => {
   });
   await expect(failing).rejects.toThrow("disk on fire");
   expect(readdirSync(folder)).toEqual(["inputs"]);
+});
+
+test("what a killed maker left is swept by the next", async () => {
+  mkdirSync(join(folder, ".unfinished-999999999-target"));
+  await makeOnce(join(folder, "target"), async (unfinished) => writeFileSync(unfinished, "whole"));
+  expect(readdirSync(folder).sort()).toEqual(["inputs", "target"]);
+});
+
+test("the least recently used go, and what does not match stays", () => {
+  for (const [name, second] of [
+    ["old-1", 1],
+    ["old-2", 3],
+    ["old-3", 2],
+    ["other", 0],
+  ] as const) {
+    writeFileSync(join(folder, name), "");
+    utimesSync(join(folder, name), second, second);
+  }
+  forgetOldest(folder, /^old-/, 2);
+  expect(readdirSync(folder).sort()).toEqual(["inputs", "old-2", "old-3", "other"]);
 });
 
 test("of two makers at once, both end well and one result stays", async () => {

@@ -1,6 +1,6 @@
 // The build cache: what is slow to make, kept outside of the checkout and named after what it was made from.
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 
@@ -33,8 +33,9 @@ function filesBelow(path: string): string[] {
  */
 export async function makeOnce(target: string, make: (unfinished: string) => Promise<void>): Promise<void> {
   const workshop = join(dirname(target), `.unfinished-${process.pid}-${basename(target)}`);
-  rmSync(workshop, { recursive: true, force: true });
-  mkdirSync(workshop, { recursive: true });
+  mkdirSync(dirname(target), { recursive: true });
+  sweepWorkshops(dirname(target));
+  mkdirSync(workshop);
   try {
     const unfinished = join(workshop, basename(target));
     await make(unfinished);
@@ -47,4 +48,29 @@ export async function makeOnce(target: string, make: (unfinished: string) => Pro
   } finally {
     rmSync(workshop, { recursive: true, force: true });
   }
+}
+
+/** What a maker left that was killed before it could clean up. */
+function sweepWorkshops(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const maker = /^\.unfinished-(\d+)-/.exec(name)?.[1];
+    if (maker !== undefined && (Number(maker) === process.pid || !existsSync(`/proc/${maker}`))) {
+      rmSync(join(directory, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Keeps a folder of the cache bounded: of those that match, the ones used least recently go. */
+export function forgetOldest(directory: string, pattern: RegExp, kept: number): void {
+  const oldestLast = readdirSync(directory)
+    .filter((name) => pattern.test(name))
+    .map((name) => join(directory, name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  for (const old of oldestLast.slice(kept)) rmSync(old, { recursive: true, force: true });
+}
+
+/** Marks what is in use, so that forgetting starts with something else. */
+export function touch(path: string): void {
+  const now = new Date();
+  utimesSync(path, now, now);
 }

@@ -24,6 +24,14 @@ const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   e2e: () => vitest("e2e"),
 };
 
+// Ctrl-C reaches the stage's own process as well, which cleans up; this one waits for it and starts no other.
+let interrupted = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+  });
+}
+
 await runProgram(async () => {
   const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(stages);
   const results: { name: string; milliseconds: number; counts: Counts }[] = [];
@@ -33,6 +41,7 @@ await runProgram(async () => {
     say(`== ${name}`);
     const begin = performance.now();
     results.push({ name, counts: await stage(), milliseconds: performance.now() - begin });
+    if (interrupted) break;
   }
   for (const { name, milliseconds, counts } of results) say(`${name.padEnd(12)} ${seconds(milliseconds).padStart(9)}  ${inWords(counts)}`);
   const total = sum(results.map(({ counts }) => counts));
@@ -72,8 +81,6 @@ function readReport(file: string): { numPassedTests?: number; numFailedTests?: n
 async function exitCode(program: string, args: readonly string[]): Promise<number> {
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: "inherit" });
-    // Ctrl-C reaches the child as well, which cleans up; this process waits for it.
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => {});
     child.on("error", reject);
     child.on("close", (code) => resolve(code ?? 1));
   });

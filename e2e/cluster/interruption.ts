@@ -9,7 +9,7 @@ const cli = join(import.meta.dirname, "cli.ts");
 export function takeDownWhenInterrupted(plan: ClusterPlan): void {
   onInterruption(() => {
     if (!readState(plan)?.complete) becomeCommand("down-interrupted");
-    process.stderr.write(`error: interrupted while repairing ${plan.name}: run make cluster-up again to finish, or make cluster-down\n`);
+    process.stderr.write(`error: interrupted; ${plan.name} stays as it is: run the same command to go on, or make cluster-down\n`);
     process.exit(130);
   });
 }

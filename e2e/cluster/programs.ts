@@ -1,7 +1,7 @@
 // The Kubernetes programs, built once from the pinned Go modules and kept in the build cache.
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
-import { cacheDirectory, fingerprint, makeOnce } from "../../tools/cache.ts";
+import { dirname, join } from "node:path";
+import { cacheDirectory, fingerprint, forgetOldest, makeOnce, touch } from "../../tools/cache.ts";
 import { CommandError, ProgramMissing, run } from "../../tools/command.ts";
 import { Refusal, step } from "../../tools/progress.ts";
 import { projectDirectory } from "./plan.ts";
@@ -24,6 +24,9 @@ const kubernetesPrograms = [
   "volume-controller",
 ];
 
+/** A cluster runs on the build that it was started with: those of other checkouts must not go under their feet. */
+const buildsKept = 4;
+
 const buildFlags = [
   "-trimpath",
   `-ldflags=-s -w ${[
@@ -39,14 +42,16 @@ const buildFlags = [
 /** The folder with a file or link for each program, as KUBEBUILDER_ASSETS has it. */
 export async function programsDirectory(): Promise<string> {
   const directory = join(cacheDirectory, "programs", fingerprint([source], [...buildFlags, process.arch]));
-  if (existsSync(directory)) return directory;
+  if (existsSync(directory)) {
+    touch(directory);
+    return directory;
+  }
   await step(`building Kubernetes ${kubernetesVersion}, etcd and CoreDNS from source (minutes, once)`, () => build(directory));
   return directory;
 }
 
 async function build(directory: string): Promise<void> {
   await requireGo();
-  mkdirSync(join(cacheDirectory, "programs"), { recursive: true });
   await makeOnce(directory, async (unfinished) => {
     mkdirSync(unfinished);
     try {
@@ -66,6 +71,7 @@ async function build(directory: string): Promise<void> {
     }
     for (const program of kubernetesPrograms) symlinkSync("kubernetes", join(unfinished, program));
   });
+  forgetOldest(dirname(directory), /^[0-9a-f]{16}$/, buildsKept);
 }
 
 async function requireGo(): Promise<void> {

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImageArchive } from "../../images/archive.ts";
 import { fingerprint } from "../../tools/cache.ts";
-import { say, step } from "../../tools/progress.ts";
+import { Refusal, say, step } from "../../tools/progress.ts";
 import { tearDown } from "./down.ts";
-import { eventually } from "./eventually.ts";
+import { DeadlineExceeded, eventually } from "./eventually.ts";
 import { clusterImage, importImage } from "./images.ts";
 import { Kubectl } from "./kubectl.ts";
 import { LocalCluster } from "./local-cluster.ts";
@@ -36,14 +36,18 @@ export async function clusterUp(plan: ClusterPlan, holder?: number): Promise<Loc
     const isRepair = canBeRepaired(plan, madeFrom);
     const held = holder === undefined ? {} : { holder };
     if (!isRepair) {
-      await tearDown(plan); // what an earlier run left half-made or made differently
+      if (readState(plan)) say(`${plan.name} was left half-made, or was made from other settings or before the last boot: starting afresh`);
+      await tearDown(plan);
       writeState(plan, madeFrom, { complete: false, ...held });
       await writeSettings(plan, pause.reference);
     }
     writeAdminKubeconfig(plan);
     const cluster = new LocalCluster(plan);
     const startedAnything = await startEverything(cluster, [pause, coredns]);
-    await step("waiting for nodes and DNS", () => serving(cluster, coredns, startedAnything ? Date.now() : undefined));
+    await step("waiting for nodes and DNS", () => serving(cluster, coredns, startedAnything ? Date.now() : undefined)).catch((error) => {
+      if (!(error instanceof DeadlineExceeded)) throw error;
+      throw new Refusal(`${plan.name} did not come up (${error.message}): make cluster-status names what is wrong and where its log is`);
+    });
     const secondsToReady = isRepair ? readState(plan)?.secondsToReady : (performance.now() - begin) / 1000;
     writeState(plan, madeFrom, { complete: true, ...held, ...(secondsToReady === undefined ? {} : { secondsToReady }) });
     return cluster;
