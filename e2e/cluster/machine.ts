@@ -89,6 +89,11 @@ export function findProcess(machinePid: number, program: string): Process | unde
   return processesOf(machinePid).find(({ argv }) => argv[0] === program);
 }
 
+/** The container that a process of the machine runs in, as the kubelet names it; undefined when it runs in none. */
+export function containerOf(machinePid: number, { pid }: Process): string | undefined {
+  return /kubepods.*\/([0-9a-f]{64})$/m.exec(readFileSync(`/proc/${machinePid}/root/proc/${pid}/cgroup`, "utf8"))?.[1];
+}
+
 function processes(proc: string): Process[] {
   return readdirSync(proc)
     .filter((name) => /^\d+$/.test(name))

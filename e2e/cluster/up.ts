@@ -10,7 +10,7 @@ import { clusterImage, importImage } from "./images.ts";
 import { Kubectl } from "./kubectl.ts";
 import { LocalCluster } from "./local-cluster.ts";
 import { withLock } from "./lock.ts";
-import { findProcess } from "./machine.ts";
+import { containerOf, findProcess } from "./machine.ts";
 import { installPackages } from "./packages.ts";
 import { type ClusterPlan, hosts, type MachinePlan } from "./plan.ts";
 import { requireFreeAddresses, requireOwn, requireRoot, requireSpace } from "./preflight.ts";
@@ -107,11 +107,17 @@ async function serving(cluster: LocalCluster, coredns: ImageArchive, repairedAt:
     return nodes.filter(isReady).length === plan.nodes.length && heard.length === plan.nodes.length;
   });
   await eventually("cluster DNS runs on every node", 90_000, async () => {
-    const status = (await kubectl.get("daemonset", "coredns", "--namespace=kube-system").catch(() => undefined))?.["status"];
-    const isRunning = plan.nodes.every(({ name }) => findProcess(cluster.pid(name), "/coredns"));
-    return isRunning && status?.numberReady === plan.nodes.length && status.updatedNumberScheduled === plan.nodes.length;
+    const pods = await kubectl.list("pods", "--namespace=kube-system", "--selector=k8s-app=kube-dns").catch(() => []);
+    const ready = new Set(pods.filter(isReady).map((pod) => pod["status"].containerStatuses[0].containerID));
+    return plan.nodes.every(({ name }) => ready.has(`containerd://${dnsContainer(cluster.pid(name))}`));
   });
   say(`${plan.name}: ${plan.nodes.length} nodes Ready`);
+}
+
+/** The container of DNS that really runs: a Pod may be called ready by the word of a kubelet that is gone. */
+function dnsContainer(nodePid: number): string | undefined {
+  const process = findProcess(nodePid, "/coredns");
+  return process && containerOf(nodePid, process);
 }
 
 function manifests(plan: ClusterPlan, coredns: ImageArchive): string {

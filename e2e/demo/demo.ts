@@ -9,7 +9,7 @@ import { Kubectl } from "../cluster/kubectl.ts";
 import { chosenPlan } from "../cluster/plan.ts";
 import { clusterStatus } from "../cluster/status.ts";
 import { clusterUp } from "../cluster/up.ts";
-import { allReady, applyPostgres, instances, primaries, query } from "./postgres.ts";
+import { allReady, applyPostgres, instances, killPrimary, primaries, query } from "./postgres.ts";
 
 const namespace = "sampledb-demo";
 const image = catalog().filter(({ name, tag }) => name === "sampledb/postgres" && tag === "17");
@@ -57,15 +57,9 @@ async function tellTheStory(kubectl: Kubectl): Promise<void> {
     );
   });
   const killed = performance.now();
-  await step(`${primary} killed without a warning; the next write through the Service`, async () => {
-    await kubectl.run("delete", "pod", primary, "--grace-period=0", "--force");
-    await eventually("writes work again", 120_000, () =>
-      query(kubectl, witness, "demo", "INSERT INTO story VALUES ('written after')").then(
-        () => true,
-        () => undefined,
-      ),
-    );
-  });
+  await step(`${primary} killed without a warning; the next write through the Service`, () =>
+    killPrimary(kubectl, primary, witness, "INSERT INTO story VALUES ('written after')"),
+  );
   say(`writes were back ${seconds(performance.now() - killed)} after the kill`);
   const story = await query(kubectl, witness, "demo", "SELECT line FROM story");
   if (!story.includes("before")) throw new Refusal("the row that was written before the kill is gone");

@@ -34,3 +34,21 @@ export async function query(kubectl: Kubectl, from: string, service: string, sta
   const psql = `PGPASSWORD=$PATRONI_SUPERUSER_PASSWORD psql '${connection}' --no-align --tuples-only --quiet --set=ON_ERROR_STOP=1`;
   return (await kubectl.exec(from, `${psql} <<'SQL'\n${statement}\nSQL`)).trim();
 }
+
+/** When the server behind the read-write Service was started: another one, or the same one restarted, has another time. */
+async function serverStart(kubectl: Kubectl, from: string): Promise<string> {
+  return query(kubectl, from, "demo", "SELECT pg_postmaster_start_time()");
+}
+
+/**
+ * Kills the primary's Pod without a warning and repeats the write until a server other than the killed one has taken it:
+ * the old one may go on answering for a moment after its Pod is gone from the API.
+ */
+export async function killPrimary(kubectl: Kubectl, primary: string, from: string, write: string): Promise<void> {
+  const before = await serverStart(kubectl, from);
+  await kubectl.run("delete", "pod", primary, "--grace-period=0", "--force");
+  await eventually("another server takes writes", 120_000, async () => {
+    const answer = await query(kubectl, from, "demo", `${write}; SELECT pg_postmaster_start_time()`).catch(() => before);
+    return answer !== before;
+  });
+}
