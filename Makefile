@@ -3,8 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# Node 24 comes with the packages, so that an older one is enough to start.
-export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+# Node 24 comes with the packages, so that an older one is enough to start. The rest is what su and sudo take off the path.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin:/sbin:/usr/local/go/bin
 NODE := node --disable-warning=ExperimentalWarning
 installed := node_modules/.package-lock.json
 
@@ -86,7 +86,7 @@ kubeconfig: $(installed) ## Print the path of the local Kubernetes' kubeconfig
 	@$(NODE) e2e/cluster/cli.ts kubeconfig
 
 $(installed): package.json package-lock.json
-	@command -v npm >/dev/null || { echo "error: npm is not on PATH: install Node.js (any version from 18 on; Node 24 then comes by itself)" >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "error: npm is not on PATH: install Node.js (20 is enough; Node 24 then comes by itself)" >&2; exit 1; }
 	@echo "installing the npm packages" >&2
 	@npm ci --loglevel=error >&2 || { echo "error: npm could not install the packages: check the network and npm's registry, then run it again" >&2; exit 1; }
 	@touch $@

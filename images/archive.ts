@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory, fingerprint, forgetOldest, makeOnce, touch } from "../tools/cache.ts";
+import { withLock } from "../tools/lock.ts";
 import { Refusal, step } from "../tools/progress.ts";
 import { baseReference, debianBase } from "./base.ts";
 import { type Builder, chooseBuilder } from "./builder.ts";
@@ -25,18 +26,21 @@ export async function imageArchive(definition: ImageDefinition): Promise<ImageAr
   const inputs = await inputsFingerprint(definition, builder);
   const archive = join(directory, `${slug(reference)}-${inputs}.tar`);
 
-  if (existsSync(archive)) {
-    touch(archive);
-  } else {
-    await buildImage(definition);
-    await step(`saving ${imageName(definition)}`, () => makeOnce(archive, (unfinished) => builder.save(reference, unfinished)));
-    forgetOldArchives(reference);
+  if (!existsSync(archive)) {
+    // Another checkout builds under the same name: what is saved must be what was built.
+    await withLock("images", `building ${reference}`, async () => {
+      if (existsSync(archive)) return;
+      await buildImage(definition);
+      await step(`saving ${imageName(definition)}`, () => makeOnce(archive, (unfinished) => builder.save(reference, unfinished)));
+      forgetOldArchives(reference);
+    });
   }
+  touch(archive);
   return { reference, archive, fingerprint: inputs };
 }
 
 /** Builds the image into the builder's storage, whatever is in the cache, and resolves to its reference. */
-export async function buildImage(definition: ImageDefinition): Promise<string> {
+async function buildImage(definition: ImageDefinition): Promise<string> {
   const builder = await chooseBuilder();
   const reference = imageReference(definition);
   const { dockerfile, context, target } = definition;

@@ -21,9 +21,11 @@ async function main(command: string | undefined, names: readonly string[]): Prom
 }
 
 async function build(definitions: readonly ImageDefinition[]): Promise<void> {
+  const builder = await chooseBuilder();
   const images: MeasuredImage[] = [];
   for (const definition of definitions) {
     const { reference, archive } = await imageArchive(definition);
+    await builder.load(archive); // the builder holds it under its name, also when it was built before and meanwhile pruned
     images.push({ name: reference, layers: await imageLayers(archive) });
   }
   process.stdout.write(`${sizeReport(images)}\n`);

@@ -5,7 +5,7 @@ import { buildah } from "./buildah.ts";
 import { docker } from "./docker.ts";
 import { succeedsWithin } from "./succeeds-within.ts";
 
-export interface Recipe {
+interface Recipe {
   readonly reference: string;
   readonly dockerfile: string;
   readonly context: string;
@@ -37,7 +37,8 @@ export function chooseBuilder(): Promise<Builder> {
 }
 
 async function choose(): Promise<Builder> {
-  if (await succeedsWithin(5, "docker", ["version", "--format", "{{.Server.Version}}"])) return docker;
+  const engineAnswers = await succeedsWithin(5, "docker", ["version", "--format", "{{.Server.Version}}"]);
+  if (engineAnswers && (await succeeds("docker", ["buildx", "version"]))) return docker; // the Dockerfiles need BuildKit
   if (await succeeds("buildah", ["--version"])) return buildah;
   throw new Refusal("no Docker engine answers and buildah is not installed: start Docker, or apt-get install buildah mmdebstrap");
 }

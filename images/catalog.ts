@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "..");
 /** The node binary's package; npm installs the one for this machine. */
 const nodePackage = `node_modules/node-linux-${process.arch}`;
 
-function operator(): ImageDefinition {
+export function operatorImage(): ImageDefinition {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const sourceMap = join(root, "dist/main.js.map");
   return {
@@ -28,7 +28,8 @@ function operator(): ImageDefinition {
   };
 }
 
-function postgres(tag: string): ImageDefinition {
+/** The database image of a major, or of both for upgrades. */
+export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
   const context = join(root, "images/postgres");
   return {
     name: "sampledb/postgres",
@@ -44,5 +45,5 @@ function postgres(tag: string): ImageDefinition {
 
 /** In the order in which they are built: an image comes after those whose layers it shares. */
 export function catalog(): readonly ImageDefinition[] {
-  return [operator(), postgres("17"), postgres("15"), postgres("15-17")];
+  return [operatorImage(), postgresImage("17"), postgresImage("15"), postgresImage("15-17")];
 }

@@ -4,6 +4,8 @@ export interface ImageDefinition {
   /** Without registry and tag, such as `sampledb/postgres`. */
   readonly name: string;
   readonly tag: string;
+  /** In place of IMAGE_REGISTRY, for images that never leave this machine. */
+  readonly registry?: string;
   readonly dockerfile: string;
   readonly context: string;
   /** The stage of the Dockerfile that is the image; the last one when absent. */
@@ -22,5 +24,5 @@ export function imageName(definition: ImageDefinition): string {
 
 /** The name that Pods use, such as `registry.example.com/sampledb/postgres:17`. */
 export function imageReference(definition: ImageDefinition): string {
-  return `${process.env["IMAGE_REGISTRY"] || "localhost"}/${imageName(definition)}`;
+  return `${definition.registry ?? (process.env["IMAGE_REGISTRY"] || "localhost")}/${imageName(definition)}`;
 }

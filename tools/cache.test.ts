@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fingerprint, forgetOldest, makeOnce } from "./cache.ts";
 
@@ -70,10 +71,10 @@ test("of two makers at once, both end well and one result stays", async () => {
   const target = join(folder, "target");
   const make = async (unfinished: string) => {
     mkdirSync(unfinished);
+    await setImmediate(); // lets the other one begin
     writeFileSync(join(unfinished, "whole"), "yes");
   };
-  await makeOnce(target, make);
-  await makeOnce(target, make);
+  await Promise.all([makeOnce(target, make), makeOnce(target, make)]);
   expect(readFileSync(join(target, "whole"), "utf8")).toBe("yes");
   expect(existsSync(target)).toBe(true);
 });

@@ -1,5 +1,5 @@
 // The build cache: what is slow to make, kept outside of the checkout and named after what it was made from.
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
@@ -32,7 +32,7 @@ function filesBelow(path: string): string[] {
  * always complete, whenever the maker was stopped and however many worked at once.
  */
 export async function makeOnce(target: string, make: (unfinished: string) => Promise<void>): Promise<void> {
-  const workshop = join(dirname(target), `.unfinished-${process.pid}-${basename(target)}`);
+  const workshop = join(dirname(target), `.unfinished-${process.pid}-${randomBytes(4).toString("hex")}`);
   mkdirSync(dirname(target), { recursive: true });
   sweepWorkshops(dirname(target));
   mkdirSync(workshop);
@@ -54,7 +54,7 @@ export async function makeOnce(target: string, make: (unfinished: string) => Pro
 function sweepWorkshops(directory: string): void {
   for (const name of readdirSync(directory)) {
     const maker = /^\.unfinished-(\d+)-/.exec(name)?.[1];
-    if (maker !== undefined && (Number(maker) === process.pid || !existsSync(`/proc/${maker}`))) {
+    if (maker !== undefined && !existsSync(`/proc/${maker}`)) {
       rmSync(join(directory, name), { recursive: true, force: true });
     }
   }

@@ -1,6 +1,6 @@
 // make test: every stage in order, with its time, and one line of counts at the end. Names of stages as arguments
 // choose some of them.
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal, runProgram, say, seconds } from "./progress.ts";
@@ -13,7 +13,7 @@ interface Counts {
   readonly skipped: number;
 }
 
-const gofmt = 'files=$(gofmt -l e2e); test -z "$files" || { echo "not formatted, run make fmt: $files"; exit 1; }';
+const gofmt = 'files=$(gofmt -l e2e) || exit 1; test -z "$files" || { echo "not formatted, run make fmt: $files"; exit 1; }';
 
 const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   lint: async () =>
@@ -24,11 +24,13 @@ const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   e2e: () => vitest("e2e"),
 };
 
-// Ctrl-C reaches the stage's own process as well, which cleans up; this one waits for it and starts no other.
+// The stage's own process is told as well, cleans up and ends; this one waits for it and starts no other.
+let running: ChildProcess | undefined;
 let interrupted = false;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     interrupted = true;
+    running?.kill(signal);
   });
 }
 
@@ -46,6 +48,7 @@ await runProgram(async () => {
   for (const { name, milliseconds, counts } of results) say(`${name.padEnd(12)} ${seconds(milliseconds).padStart(9)}  ${inWords(counts)}`);
   const total = sum(results.map(({ counts }) => counts));
   process.stdout.write(`${inWords(total)}\n`);
+  if (interrupted) throw new Refusal("interrupted: what comes after was not run");
   process.exitCode = total.failed > 0 ? 1 : 0;
 });
 
@@ -81,6 +84,7 @@ function readReport(file: string): { numPassedTests?: number; numFailedTests?: n
 async function exitCode(program: string, args: readonly string[]): Promise<number> {
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: "inherit" });
+    running = child;
     child.on("error", reject);
     child.on("close", (code) => resolve(code ?? 1));
   });

@@ -1,7 +1,7 @@
 // The control groups below which a cluster's containers are accounted for.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../../tools/eventually.ts";
 
 const root = "/sys/fs/cgroup";
 

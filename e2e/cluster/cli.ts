@@ -4,9 +4,11 @@ import { catalog } from "../../images/catalog.ts";
 import { Refusal, runProgram, say } from "../../tools/progress.ts";
 import { clusterDown } from "./down.ts";
 import { loadImages } from "./images.ts";
-import { takeDownWhenInterrupted } from "./interruption.ts";
+import { ignoreInterruptions, takeDownWhenInterrupted } from "./interruption.ts";
 import { LocalCluster } from "./local-cluster.ts";
+import { findMachines } from "./machine.ts";
 import { type ClusterPlan, chosenPlan } from "./plan.ts";
+import { requireRoot } from "./preflight.ts";
 import { clusterStatus } from "./status.ts";
 import { sweepTestClusters } from "./test-clusters.ts";
 import { clusterUp } from "./up.ts";
@@ -17,8 +19,11 @@ const commands: Readonly<Record<string, (plan: ClusterPlan) => Promise<void>>> =
     const holder = process.env["CLUSTER_HOLDER"]; // set by test runs alone
     await clusterUp(plan, holder ? Number(holder) : undefined);
     say(`to use it:  export KUBECONFIG=${plan.kubeconfig}`);
+    say(`a kubectl:  ${plan.kubectl}`);
   },
   async load(plan) {
+    requireRoot();
+    if (findMachines(plan).size === 0) throw new Refusal(`${plan.name} does not run: make cluster-up starts it`);
     await loadImages(new LocalCluster(plan), catalog());
     say(`the images are on every node of ${plan.name}`);
   },
@@ -27,14 +32,17 @@ const commands: Readonly<Record<string, (plan: ClusterPlan) => Promise<void>>> =
     say(`${plan.name} is down; nothing of it is left but the build cache`);
   },
   async "down-interrupted"(plan) {
+    ignoreInterruptions();
     await clusterDown(plan);
     throw new Refusal(`interrupted: ${plan.name} was taken down again; run the same command to start over`);
   },
   async "sweep-interrupted"() {
+    ignoreInterruptions();
     await sweepTestClusters();
     throw new Refusal("interrupted: the clusters of this test run were taken down");
   },
   async status(plan) {
+    requireRoot();
     const { lines, problems } = await clusterStatus(plan);
     for (const line of lines) process.stdout.write(`${line}\n`);
     if (problems.length > 0) throw new Refusal(`${plan.name} is not well:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);

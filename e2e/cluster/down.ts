@@ -1,8 +1,9 @@
 // Takes a cluster down, whatever state it is in, and leaves nothing of it behind.
+import { succeeds } from "../../tools/command.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { removeCgroup } from "./cgroups.ts";
 import { detachLoopDevices } from "./disks.ts";
-import { eventually } from "./eventually.ts";
-import { withLock } from "./lock.ts";
+import { withClusterLock } from "./lock.ts";
 import { machineProcesses } from "./machine.ts";
 import type { ClusterPlan } from "./plan.ts";
 import { requireOwn, requireRoot } from "./preflight.ts";
@@ -11,7 +12,7 @@ import { removeState } from "./state.ts";
 export async function clusterDown(plan: ClusterPlan): Promise<void> {
   requireRoot();
   requireOwn(plan);
-  await withLock(plan, "cluster-down", () => tearDown(plan));
+  await withClusterLock(plan, "cluster-down", () => tearDown(plan));
 }
 
 /** For callers that hold the lock. A machine takes its processes, mounts and links along when its first process goes. */
@@ -21,6 +22,7 @@ export async function tearDown(plan: ClusterPlan): Promise<void> {
     for (const pid of machines) kill(pid);
     return machines.length === 0;
   });
+  await eventually(`the link ${plan.hostLink} is gone`, 30_000, async () => !(await succeeds("ip", ["link", "show", plan.hostLink])));
   await detachLoopDevices(plan);
   await removeCgroup(plan.cgroup);
   removeState(plan);

@@ -7,12 +7,20 @@ import { runInside } from "./machine.ts";
 import { containerdSocket } from "./parts.ts";
 import { programsDirectory } from "./programs.ts";
 
+const containerd = ["ctr", "--address", containerdSocket];
+
+/** Fails while containerd is not up. */
+export async function askContainerd(nodePid: number): Promise<void> {
+  await runInside(nodePid, [...containerd, "--connect-timeout", "1s", "version"]);
+}
+
 /** The images that the cluster itself runs on, made from its own programs. */
 export async function clusterImage(program: "pause" | "coredns"): Promise<ImageArchive> {
   const context = await programsDirectory();
   return imageArchive({
     name: `sampledb/${program}`,
     tag: "local",
+    registry: "localhost",
     dockerfile: join(import.meta.dirname, `images/${program}/Dockerfile`),
     context,
     onDebian: false,
@@ -30,7 +38,7 @@ export async function loadImages(cluster: LocalCluster, definitions: readonly Im
 
 /** Brings the image to a node, unless the node has it as it is. */
 export async function importImage(nodePid: number, image: ImageArchive): Promise<void> {
-  const ctr = ["ctr", "--address", containerdSocket, "--namespace", "k8s.io", "images"];
+  const ctr = [...containerd, "--namespace", "k8s.io", "images"];
   const present = await runInside(nodePid, [...ctr, "list", "--quiet", `labels."sampledb.io/inputs"==${image.fingerprint}`]);
   if (present.split("\n").includes(image.reference)) return;
   await runInside(nodePid, [...ctr, "import", "-"], { inputFile: image.archive });

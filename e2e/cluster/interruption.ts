@@ -19,6 +19,11 @@ export function sweepWhenInterrupted(): void {
   onInterruption(() => becomeCommand("sweep-interrupted"));
 }
 
+/** Cleaning up is finished whatever is typed meanwhile. */
+export function ignoreInterruptions(): void {
+  onInterruption(() => {});
+}
+
 function onInterruption(act: () => void): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, act);
 }

@@ -2,10 +2,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, run } from "../../tools/command.ts";
+import { Refusal } from "../../tools/progress.ts";
 import { programsDirectory } from "./programs.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
 export type KubernetesObject = Record<string, any>;
+
+/** The kubeconfig of the user's own cluster, where that is to be used. */
+export function existingCluster(): string | undefined {
+  if (process.env["USE_EXISTING_CLUSTER"] !== "true") return undefined;
+  const kubeconfig = process.env["KUBECONFIG"];
+  if (!kubeconfig) throw new Refusal("USE_EXISTING_CLUSTER=true needs KUBECONFIG to name the cluster to use");
+  return kubeconfig;
+}
+
+/** The local cluster is on this machine; no proxy leads to it. */
+const withoutProxy = Object.fromEntries(
+  ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY"].map((name) => [name, undefined]),
+);
 
 export class Kubectl {
   readonly kubeconfig: string;
@@ -53,10 +67,11 @@ export class Kubectl {
   }
 
   async #call(args: readonly string[], input?: string): Promise<string> {
-    const program = process.env["USE_EXISTING_CLUSTER"] === "true" ? "kubectl" : join(await programsDirectory(), "kubectl");
+    const isLocal = existingCluster() === undefined;
+    const program = isLocal ? join(await programsDirectory(), "kubectl") : "kubectl";
     const scope = this.#namespace === undefined ? [] : [`--namespace=${this.#namespace}`];
     return run(program, [...scope, "--request-timeout=20s", ...args], {
-      env: { KUBECONFIG: this.kubeconfig },
+      env: { KUBECONFIG: this.kubeconfig, ...(isLocal ? withoutProxy : {}) },
       ...(input === undefined ? {} : { input }),
     });
   }

@@ -1,7 +1,8 @@
 // A local cluster at work: its machines, their parts and their cables, each of which can be started, killed, paused
 // and cut off. Nothing is kept in memory: every function looks at what is there.
+
+import { DeadlineExceeded, eventually } from "../../tools/eventually.ts";
 import { makeCgroup, removeCgroup } from "./cgroups.ts";
-import { eventually } from "./eventually.ts";
 import {
   findMachine,
   findProcess,
@@ -15,7 +16,7 @@ import {
 } from "./machine.ts";
 import { buildSwitch, connect, cutNetwork, joinNetwork } from "./network.ts";
 import { kubeletPort, type Part, type PartName, partsOf } from "./parts.ts";
-import { type ClusterPlan, findHost, logFile, type MachinePlan } from "./plan.ts";
+import { type ClusterPlan, findHost, type HostPlan, logFile, type MachinePlan, type NodePlan } from "./plan.ts";
 import { programsDirectory } from "./programs.ts";
 
 export class LocalCluster {
@@ -37,7 +38,7 @@ export class LocalCluster {
     await connect(this.plan, this.#pid(this.plan.switch), machine, pid);
   }
 
-  async #startHost(machine: MachinePlan): Promise<number> {
+  async #startHost(machine: HostPlan): Promise<number> {
     const cgroup = `${this.plan.cgroup}/${machine.name}`;
     await removeCgroup(cgroup); // groups of containers that lost power: the kubelet would look for each of them for seconds
     makeCgroup(cgroup);
@@ -78,8 +79,16 @@ export class LocalCluster {
     } else {
       if (part.before) await runInside(pid, part.before);
       await startInside(pid, part.argv, logFile(machine, part.name));
+      await this.#appears(machineName, partName);
     }
     return true;
+  }
+
+  /** Until it is seen, starting it again would start it twice. One that ends at once is not seen, and its log says why. */
+  async #appears(machineName: string, partName: PartName): Promise<void> {
+    await eventually(`${partName} is started`, 2000, () => this.isPartRunning(machineName, partName)).catch((error) => {
+      if (!(error instanceof DeadlineExceeded)) throw error;
+    });
   }
 
   async killPart(machineName: string, partName: PartName): Promise<void> {
@@ -124,7 +133,7 @@ export class LocalCluster {
     await signalInside(pid, found.pid, signal);
   }
 
-  #find(machineName: string, partName: PartName): { machine: MachinePlan; part: Part; pid: number; process: Process | undefined } {
+  #find(machineName: string, partName: PartName): { machine: HostPlan | NodePlan; part: Part; pid: number; process: Process | undefined } {
     const machine = findHost(this.plan, machineName);
     const part = partsOf(this.plan, machine).find(({ name }) => name === partName);
     if (!part) throw new Error(`${partName} is no part of ${machineName}`);

@@ -5,8 +5,8 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandOptions, openLog, run } from "../../tools/command.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { Refusal } from "../../tools/progress.ts";
-import { eventually } from "./eventually.ts";
 import { type ClusterPlan, logFile, type MachinePlan } from "./plan.ts";
 
 /** Where a machine sees the programs and its own settings. */
@@ -22,7 +22,7 @@ export interface Process {
   readonly paused: boolean;
 }
 
-export function volumesDirectory(plan: ClusterPlan): string {
+function volumesDirectory(plan: ClusterPlan): string {
   return join(plan.stateDirectory, "volumes");
 }
 
@@ -80,7 +80,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /** Everything that runs in the machine, containers included, numbered as the machine numbers it. */
-export function processesOf(machinePid: number): Process[] {
+function processesOf(machinePid: number): Process[] {
   return processes(`/proc/${machinePid}/root/proc`);
 }
 
@@ -119,8 +119,10 @@ export async function runInside(machinePid: number, argv: readonly string[], opt
 
 /** Starts a program in the machine, where it stays when we are gone. */
 export async function startInside(machinePid: number, argv: readonly string[], log: string): Promise<void> {
+  // A clean environment: a proxy that the host needs for its downloads is nothing that a node could reach.
+  const environment = ["env", "-i", "HOME=/root", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"];
   // The shell leaves at once, and the machine's first process takes the program over.
-  await run("nsenter", enter(machinePid, ["setsid", "sh", "-c", '"$@" &', "sh", ...argv]), { logFile: log });
+  await run("nsenter", enter(machinePid, [...environment, "setsid", "sh", "-c", '"$@" &', "sh", ...argv]), { logFile: log });
 }
 
 export async function signalInside(machinePid: number, pid: number, signal: "KILL" | "TERM" | "STOP" | "CONT"): Promise<void> {

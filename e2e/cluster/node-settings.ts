@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import { settingsInside } from "./machine.ts";
 import { containerdSocket } from "./parts.ts";
-import type { ClusterPlan, MachinePlan } from "./plan.ts";
+import type { ClusterPlan, NodePlan } from "./plan.ts";
 
 export function containerdSettings(pauseImage: string): string {
   return `version = 2
@@ -20,6 +20,8 @@ oom_score = 0
   sandbox_image = "${pauseImage}"
   # Where CAP_SYS_RESOURCE is missing nothing may lower a process's score, and every sandbox would die of it.
   restrict_oom_score_adj = true
+  # A profile would be loaded into the host's kernel and stay there.
+  disable_apparmor = true
 
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
@@ -31,7 +33,7 @@ oom_score = 0
 }
 
 /** Every Pod gets a link of its own to the node, which routes: unlike a bridge, it needs no netfilter module for Services. */
-export function podNetworkSettings(node: MachinePlan): string {
+export function podNetworkSettings(node: NodePlan): string {
   return JSON.stringify(
     {
       cniVersion: "0.4.0",
@@ -43,7 +45,7 @@ export function podNetworkSettings(node: MachinePlan): string {
   );
 }
 
-export function kubeletSettings(plan: ClusterPlan, node: MachinePlan): string {
+export function kubeletSettings(plan: ClusterPlan, node: NodePlan): string {
   const pki = (file: string) => `${settingsInside}/pki/${file}`;
   return stringify({
     apiVersion: "kubelet.config.k8s.io/v1beta1",

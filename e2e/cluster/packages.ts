@@ -5,24 +5,28 @@ import { CommandError, ProgramMissing, run } from "../../tools/command.ts";
 import { Refusal, step } from "../../tools/progress.ts";
 import { projectDirectory } from "./plan.ts";
 
-/** A file that only the package brings, for each package. */
+/** A program that the package brings, wherever the release puts it; plugins by their path. */
 const packages: Readonly<Record<string, string>> = {
-  containerd: "/usr/bin/containerd",
-  runc: "/usr/sbin/runc",
+  containerd: "containerd",
+  runc: "runc",
   "containernetworking-plugins": "/usr/lib/cni/ptp",
-  nftables: "/usr/sbin/nft",
-  conntrack: "/usr/sbin/conntrack",
-  iproute2: "/usr/bin/ip",
-  procps: "/usr/sbin/sysctl",
-  xfsprogs: "/usr/sbin/mkfs.xfs",
-  buildah: "/usr/bin/buildah",
-  mmdebstrap: "/usr/bin/mmdebstrap",
+  nftables: "nft",
+  conntrack: "conntrack",
+  iproute2: "ip",
+  procps: "sysctl",
+  xfsprogs: "mkfs.xfs",
+  buildah: "buildah",
+  mmdebstrap: "mmdebstrap",
 };
 
 export async function installPackages(): Promise<void> {
-  const missing = Object.keys(packages).filter((name) => !existsSync(packages[name] ?? ""));
+  const missing = Object.keys(packages).filter((name) => !isThere(packages[name] ?? ""));
   if (missing.length === 0) return;
   await step(`installing Debian packages: ${missing.join(" ")}`, () => install(missing));
+}
+
+function isThere(file: string): boolean {
+  return ["/", "/usr/bin", "/usr/sbin", "/bin", "/sbin"].some((directory) => existsSync(join(directory, file)));
 }
 
 async function install(missing: readonly string[]): Promise<void> {
@@ -30,7 +34,7 @@ async function install(missing: readonly string[]): Promise<void> {
   try {
     // A foreign source that does not answer makes the update fail; whether we get what we need shows in the install.
     await run("apt-get", ["update"], { logFile }).catch(() => {});
-    await run("apt-get", ["install", "--yes", "--no-install-recommends", ...missing], {
+    await run("apt-get", ["install", "--yes", "--no-remove", "--no-install-recommends", ...missing], {
       logFile,
       env: { DEBIAN_FRONTEND: "noninteractive" },
     });

@@ -7,7 +7,7 @@ import {
   schedulerArguments,
 } from "./control-plane.ts";
 import { programsInside, settingsInside, volumesInside } from "./machine.ts";
-import type { ClusterPlan, MachinePlan } from "./plan.ts";
+import type { ClusterPlan, HostPlan, NodePlan } from "./plan.ts";
 
 export type PartName =
   | "etcd"
@@ -30,16 +30,16 @@ export const kubeletPort = 10250;
 export const containerdSocket = "/run/containerd/containerd.sock";
 
 /** In the order in which they are started. */
-export function partsOf(plan: ClusterPlan, machine: MachinePlan): readonly Part[] {
-  return machine.podRange === undefined ? controlPlaneParts(plan) : nodeParts(plan, machine);
+export function partsOf(plan: ClusterPlan, machine: HostPlan | NodePlan): readonly Part[] {
+  return "podRange" in machine ? nodeParts(plan, machine) : controlPlaneParts(plan);
 }
 
-export function controlPlaneSettings(plan: ClusterPlan): ControlPlaneSettings {
+function controlPlaneSettings(plan: ClusterPlan): ControlPlaneSettings {
   return {
     pki: `${settingsInside}/pki`,
     kubeconfigs: settingsInside,
     dataDirectory: "/var/lib/kubernetes",
-    address: plan.controlPlane.address ?? "",
+    address: plan.controlPlane.address,
     port: 6443,
     serviceRange: plan.serviceRange,
   };
@@ -60,7 +60,7 @@ function controlPlaneParts(plan: ClusterPlan): Part[] {
   ];
 }
 
-function nodeParts(plan: ClusterPlan, node: MachinePlan): Part[] {
+function nodeParts(plan: ClusterPlan, node: NodePlan): Part[] {
   return [
     { name: "containerd", argv: ["/usr/bin/containerd", `--config=${settingsInside}/containerd.toml`] },
     part("kubelet", [
@@ -79,7 +79,7 @@ function nodeParts(plan: ClusterPlan, node: MachinePlan): Part[] {
   ];
 }
 
-function kubeProxyArguments(plan: ClusterPlan, node: MachinePlan): string[] {
+function kubeProxyArguments(plan: ClusterPlan, node: NodePlan): string[] {
   return [
     `--kubeconfig=${settingsInside}/kube-proxy.kubeconfig`,
     `--hostname-override=${node.name}`,

@@ -5,15 +5,19 @@ import { Refusal } from "../../tools/progress.ts";
 
 export const projectDirectory = resolve(import.meta.dirname, "../..");
 
-export type MachineName = "switch" | "control-plane" | `node-${number}`;
-
 export interface MachinePlan {
-  readonly name: MachineName;
-  /** Absent for the switch, which only passes frames on. */
-  readonly address?: string;
-  /** Where this node's Pods get their addresses; only nodes have it. */
-  readonly podRange?: string;
+  readonly name: string;
   readonly directory: string;
+}
+
+/** A machine that programs of Kubernetes run on; the switch only passes frames on. */
+export interface HostPlan extends MachinePlan {
+  readonly address: string;
+}
+
+export interface NodePlan extends HostPlan {
+  /** Where this node's Pods get their addresses. */
+  readonly podRange: string;
 }
 
 export interface ClusterPlan {
@@ -21,6 +25,7 @@ export interface ClusterPlan {
   readonly name: string;
   readonly stateDirectory: string;
   readonly kubeconfig: string;
+  readonly kubectl: string;
   readonly cgroup: string;
   readonly hostLink: string;
   readonly hostAddress: string;
@@ -32,11 +37,11 @@ export interface ClusterPlan {
   readonly dnsAddress: string;
   readonly apiServer: string;
   readonly switch: MachinePlan;
-  readonly controlPlane: MachinePlan;
-  readonly nodes: readonly MachinePlan[];
+  readonly controlPlane: HostPlan;
+  readonly nodes: readonly NodePlan[];
 }
 
-export const nodeCount = 3;
+const nodeCount = 3;
 export const highestIndex = 15;
 
 /** The cluster that CLUSTER_INDEX names; the first one by default. */
@@ -53,12 +58,13 @@ export function clusterPlan(index: number): ClusterPlan {
   const name = `sampledb-${index}`;
   const net = `10.${200 + index}`;
   const stateDirectory = join(process.env["SAMPLEDB_STATE"] ?? "/var/lib/sampledb", name);
-  const machine = (machineName: MachineName) => ({ name: machineName, directory: join(stateDirectory, machineName) });
+  const machine = (machineName: string) => ({ name: machineName, directory: join(stateDirectory, machineName) });
   return {
     index,
     name,
     stateDirectory,
     kubeconfig: join(projectDirectory, "build", name, "kubeconfig"),
+    kubectl: join(projectDirectory, "build", name, "kubectl"),
     cgroup: `/${name}`,
     hostLink: name,
     hostAddress: `${net}.0.254`,
@@ -78,12 +84,11 @@ export function clusterPlan(index: number): ClusterPlan {
   };
 }
 
-/** The machines that processes of Kubernetes run on. */
-export function hosts(plan: ClusterPlan): readonly MachinePlan[] {
+export function hosts(plan: ClusterPlan): readonly (HostPlan | NodePlan)[] {
   return [plan.controlPlane, ...plan.nodes];
 }
 
-export function findHost(plan: ClusterPlan, name: string): MachinePlan {
+export function findHost(plan: ClusterPlan, name: string): HostPlan | NodePlan {
   const host = hosts(plan).find((machine) => machine.name === name);
   if (!host) throw new Error(`${plan.name} has no machine ${name}`);
   return host;

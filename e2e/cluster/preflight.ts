@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { cacheDirectory } from "../../tools/cache.ts";
 import { run } from "../../tools/command.ts";
 import { Refusal } from "../../tools/progress.ts";
-import { type ClusterPlan, projectDirectory } from "./plan.ts";
-import { owner } from "./state.ts";
+import { type ClusterPlan, highestIndex, projectDirectory } from "./plan.ts";
+import { owner, readState } from "./state.ts";
 
 const freeBytesNeeded = 10e9;
 
@@ -13,7 +13,9 @@ export function requireRoot(): void {
   if (process.getuid?.() !== 0) throw new Refusal("a cluster needs root, for namespaces, mounts and loop devices: run it with sudo");
 }
 
+/** For a cluster that is yet to be made; one that is there has its files already. */
 export function requireSpace(plan: ClusterPlan): void {
+  if (readState(plan)?.complete) return;
   for (const directory of [cacheDirectory, plan.stateDirectory]) {
     const existing = nearestExisting(directory);
     const { bavail, bsize } = statfsSync(existing);
@@ -30,7 +32,7 @@ export function requireOwn(plan: ClusterPlan): void {
   const other = owner(plan);
   if (other !== undefined && other !== projectDirectory) {
     throw new Refusal(
-      `${plan.name} belongs to the checkout ${other}: run make cluster-down there, or choose another with CLUSTER_INDEX=${plan.index + 1}`,
+      `${plan.name} belongs to the checkout ${other}: run make cluster-down there, or choose another with CLUSTER_INDEX=${anotherIndex(plan)}`,
     );
   }
 }
@@ -39,7 +41,7 @@ export async function requireFreeAddresses(plan: ClusterPlan): Promise<void> {
   const taken = await takenAddress(plan);
   if (taken)
     throw new Refusal(
-      `the address range ${plan.addressRange} is in use by ${taken}: choose another cluster with CLUSTER_INDEX=${plan.index + 1}`,
+      `the address range ${plan.addressRange} is in use by ${taken}: choose another cluster with CLUSTER_INDEX=${anotherIndex(plan)}`,
     );
 }
 
@@ -54,6 +56,10 @@ export async function takenAddress(plan: ClusterPlan): Promise<string | undefine
   const network = plan.addressRange.slice(0, plan.addressRange.indexOf(".0.0/") + 1);
   const taken = uses.find(({ device, address }) => device !== plan.hostLink && address.startsWith(network));
   return taken && `${taken.device} (${taken.address})`;
+}
+
+function anotherIndex(plan: ClusterPlan): number {
+  return (plan.index + 1) % (highestIndex + 1);
 }
 
 function nearestExisting(path: string): string {

@@ -1,19 +1,18 @@
 // What can't work is refused with one sentence that says what to do, and nothing is left behind.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CommandError, run } from "../../tools/command.ts";
 import { asNobody } from "./nobody.ts";
-import { clusterPlan } from "./plan.ts";
+import { freePlan } from "./test-clusters.ts";
 
 const cli = [process.execPath, join(import.meta.dirname, "cli.ts")];
-const spare = clusterPlan(15);
+const spare = await freePlan();
 
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sampledb-refusals-"));
+  folder = mkdtempSync("/var/tmp/sampledb-refusals-"); // not /tmp, which may be a small one in memory
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));

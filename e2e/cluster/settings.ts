@@ -1,11 +1,11 @@
 // Writes what the machines of a cluster need to know, once, when the cluster is made.
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { chownSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { controlPlaneIdentities } from "./control-plane.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { containerdSettings, kubeletSettings, podNetworkSettings } from "./node-settings.ts";
 import { type Identity, writeCertificates } from "./pki.ts";
-import type { ClusterPlan, MachinePlan } from "./plan.ts";
+import type { ClusterPlan, NodePlan } from "./plan.ts";
 
 export async function writeSettings(plan: ClusterPlan, pauseImage: string): Promise<void> {
   const pki = join(plan.stateDirectory, "pki");
@@ -14,19 +14,24 @@ export async function writeSettings(plan: ClusterPlan, pauseImage: string): Prom
   for (const node of plan.nodes) writeNode(plan, node, pki, pauseImage);
 }
 
-export function writeAdminKubeconfig(plan: ClusterPlan): void {
+/** The kubeconfig and a kubectl of the cluster's own version, for the person who called sudo, if that is how it was called. */
+export function writeAccess(plan: ClusterPlan, programs: string): void {
   write(plan.kubeconfig, kubeconfig(plan.apiServer, plan.name, join(plan.stateDirectory, "pki"), "admin"));
+  if (!existsSync(plan.kubectl)) copyFileSync(join(programs, "kubectl"), plan.kubectl);
+  const { SUDO_UID, SUDO_GID } = process.env;
+  if (SUDO_UID === undefined || SUDO_GID === undefined) return;
+  for (const path of [dirname(plan.kubeconfig), plan.kubeconfig, plan.kubectl]) chownSync(path, Number(SUDO_UID), Number(SUDO_GID));
 }
 
 function identities(plan: ClusterPlan): Record<string, Identity> {
   return {
-    ...controlPlaneIdentities(plan.controlPlane.address ?? "", plan.apiServiceAddress),
+    ...controlPlaneIdentities(plan.controlPlane.address, plan.apiServiceAddress),
     "volume-controller": { commonName: "system:volume-controller" },
     "kube-proxy": { commonName: "system:kube-proxy" },
     ...Object.fromEntries(
       plan.nodes.map(({ name, address }) => [
         name,
-        { commonName: `system:node:${name}`, organization: "system:nodes", servesAs: [name, address ?? ""] },
+        { commonName: `system:node:${name}`, organization: "system:nodes", servesAs: [name, address] },
       ]),
     ),
   };
@@ -45,7 +50,7 @@ function writeControlPlane(plan: ClusterPlan, pki: string): void {
   }
 }
 
-function writeNode(plan: ClusterPlan, node: MachinePlan, pki: string, pauseImage: string): void {
+function writeNode(plan: ClusterPlan, node: NodePlan, pki: string, pauseImage: string): void {
   const etc = join(node.directory, "etc");
   copyAll(pki, join(etc, "pki"), ["ca.crt", `${node.name}.crt`, `${node.name}.key`]);
   write(join(etc, "kubelet.kubeconfig"), kubeconfig(plan.apiServer, plan.name, pki, node.name));

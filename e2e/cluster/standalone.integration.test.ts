@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { asNobody } from "./nobody.ts";
 import { programsDirectory } from "./programs.ts";
 import { StandaloneControlPlane } from "./standalone.ts";

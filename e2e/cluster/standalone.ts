@@ -1,5 +1,5 @@
 // A control plane alone, for tests of controllers: etcd, API server and controller-manager on loopback, without nodes
-// and without root. Several can run at once. Everything goes when it is stopped, or when this process ends.
+// and without root. Several can run at once. Everything goes when it is stopped; when this process is killed, its processes go with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLog, run } from "../../tools/command.ts";
+import { eventually } from "../../tools/eventually.ts";
 import {
   apiServerArguments,
   type ControlPlaneSettings,
@@ -16,7 +17,6 @@ import {
   etcdArguments,
   etcdSocket,
 } from "./control-plane.ts";
-import { eventually } from "./eventually.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { writeCertificates } from "./pki.ts";
 import { programsDirectory } from "./programs.ts";
@@ -27,7 +27,7 @@ const parts = {
   "kube-controller-manager": controllerManagerArguments,
 } satisfies Record<string, (settings: ControlPlaneSettings) => string[]>;
 
-export type StandalonePart = keyof typeof parts;
+type StandalonePart = keyof typeof parts;
 
 const serviceRange = "10.96.0.0/16";
 const apiServiceAddress = "10.96.0.1";

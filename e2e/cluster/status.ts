@@ -4,10 +4,10 @@ import { Kubectl, type KubernetesObject } from "./kubectl.ts";
 import { findMachines, findProcess, memoryOf } from "./machine.ts";
 import { isCut } from "./network.ts";
 import { partsOf } from "./parts.ts";
-import { type ClusterPlan, hosts, logFile, type MachinePlan } from "./plan.ts";
+import { type ClusterPlan, type HostPlan, hosts, logFile, type NodePlan } from "./plan.ts";
 import { readState } from "./state.ts";
 
-export interface ClusterStatus {
+interface ClusterStatus {
   readonly lines: readonly string[];
   /** One sentence each; empty when the cluster is well. */
   readonly problems: readonly string[];
@@ -32,7 +32,7 @@ export async function clusterStatus(plan: ClusterPlan): Promise<ClusterStatus> {
   };
 }
 
-async function observeMachine(plan: ClusterPlan, machine: MachinePlan, machines: ReadonlyMap<string, number>) {
+async function observeMachine(plan: ClusterPlan, machine: HostPlan | NodePlan, machines: ReadonlyMap<string, number>) {
   const pid = machines.get(machine.name);
   const switchPid = machines.get(plan.switch.name);
   if (pid === undefined || switchPid === undefined) {
@@ -48,7 +48,7 @@ async function observeMachine(plan: ClusterPlan, machine: MachinePlan, machines:
   const cut = await isCut(switchPid, machine);
   return {
     bytes,
-    line: `  ${machine.name.padEnd(14)} ${(machine.address ?? "").padEnd(13)} ${mebibytes(bytes).padStart(9)}  ${words.join(", ")}${cut ? "  CUT OFF" : ""}`,
+    line: `  ${machine.name.padEnd(14)} ${machine.address.padEnd(13)} ${mebibytes(bytes).padStart(9)}  ${words.join(", ")}${cut ? "  CUT OFF" : ""}`,
     problems: [
       ...parts
         .filter(({ process }) => !process)
@@ -87,6 +87,6 @@ export function isReady(object: KubernetesObject): boolean {
   );
 }
 
-export function mebibytes(bytes: number): string {
+function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MiB`;
 }

@@ -1,8 +1,9 @@
 // Clusters for test runs: each run takes an index that nobody uses, so that it never meets the one that a person works with.
 
+import { lockHolder } from "../../tools/lock.ts";
 import { Refusal } from "../../tools/progress.ts";
 import { tearDown } from "./down.ts";
-import { withLock } from "./lock.ts";
+import { withClusterLock } from "./lock.ts";
 import { findMachines, isRunning } from "./machine.ts";
 import { type ClusterPlan, clusterPlan, highestIndex } from "./plan.ts";
 import { takenAddress } from "./preflight.ts";
@@ -13,7 +14,11 @@ const indexes = Array.from({ length: highestIndex }, (_, i) => i + 1); // 0 is f
 /** A plan whose names and addresses are free. */
 export async function freePlan(): Promise<ClusterPlan> {
   for (const plan of indexes.map(clusterPlan)) {
-    const inUse = readState(plan) !== undefined || findMachines(plan).size > 0 || (await takenAddress(plan)) !== undefined;
+    const inUse =
+      readState(plan) !== undefined ||
+      findMachines(plan).size > 0 ||
+      (await lockHolder(plan.name)) !== undefined ||
+      (await takenAddress(plan)) !== undefined;
     if (!inUse) return plan;
   }
   throw new Refusal(`every cluster from 1 to ${highestIndex} is in use: make cluster-down CLUSTER_INDEX=1, for one that nobody needs`);
@@ -23,6 +28,7 @@ export async function freePlan(): Promise<ClusterPlan> {
 export async function sweepTestClusters(): Promise<void> {
   for (const plan of indexes.map(clusterPlan)) {
     const holder = readState(plan)?.holder;
-    if (holder !== undefined && (holder === process.pid || !isRunning(holder))) await withLock(plan, "test run", () => tearDown(plan));
+    if (holder !== undefined && (holder === process.pid || !isRunning(holder)))
+      await withClusterLock(plan, "test run", () => tearDown(plan));
   }
 }

@@ -3,19 +3,19 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImageArchive } from "../../images/archive.ts";
 import { fingerprint } from "../../tools/cache.ts";
+import { DeadlineExceeded, eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Refusal, say, step } from "../../tools/progress.ts";
 import { tearDown } from "./down.ts";
-import { DeadlineExceeded, eventually } from "./eventually.ts";
-import { clusterImage, importImage } from "./images.ts";
+import { askContainerd, clusterImage, importImage } from "./images.ts";
 import { Kubectl } from "./kubectl.ts";
 import { LocalCluster } from "./local-cluster.ts";
-import { withLock } from "./lock.ts";
+import { withClusterLock } from "./lock.ts";
 import { containerOf, findProcess } from "./machine.ts";
 import { installPackages } from "./packages.ts";
-import { type ClusterPlan, hosts, type MachinePlan } from "./plan.ts";
+import { type ClusterPlan, hosts, type NodePlan } from "./plan.ts";
 import { requireFreeAddresses, requireOwn, requireRoot, requireSpace } from "./preflight.ts";
 import { programsDirectory } from "./programs.ts";
-import { writeAdminKubeconfig, writeSettings } from "./settings.ts";
+import { writeAccess, writeSettings } from "./settings.ts";
 import { canBeRepaired, readState, writeState } from "./state.ts";
 import { isReady } from "./status.ts";
 
@@ -27,7 +27,7 @@ export async function clusterUp(plan: ClusterPlan, holder?: number): Promise<Loc
   requireRoot();
   requireOwn(plan);
   requireSpace(plan);
-  return withLock(plan, "cluster-up", async () => {
+  return withClusterLock(plan, "cluster-up", async () => {
     await installPackages();
     await requireFreeAddresses(plan);
     const [pause, coredns] = [await clusterImage("pause"), await clusterImage("coredns")];
@@ -41,12 +41,14 @@ export async function clusterUp(plan: ClusterPlan, holder?: number): Promise<Loc
       writeState(plan, madeFrom, { complete: false, ...held });
       await writeSettings(plan, pause.reference);
     }
-    writeAdminKubeconfig(plan);
+    writeAccess(plan, await programsDirectory());
     const cluster = new LocalCluster(plan);
-    const startedAnything = await startEverything(cluster, [pause, coredns]);
-    await step("waiting for nodes and DNS", () => serving(cluster, coredns, startedAnything ? Date.now() : undefined)).catch((error) => {
+    await comeUp(cluster, [pause, coredns]).catch((error) => {
       if (!(error instanceof DeadlineExceeded)) throw error;
-      throw new Refusal(`${plan.name} did not come up (${error.message}): make cluster-status names what is wrong and where its log is`);
+      const logs = join(plan.stateDirectory, "*/log");
+      throw new Refusal(
+        `${plan.name} did not come up (${error.message}): make cluster-status names what is wrong; the logs are in ${logs}`,
+      );
     });
     const secondsToReady = isRepair ? readState(plan)?.secondsToReady : (performance.now() - begin) / 1000;
     writeState(plan, madeFrom, { complete: true, ...held, ...(secondsToReady === undefined ? {} : { secondsToReady }) });
@@ -54,9 +56,25 @@ export async function clusterUp(plan: ClusterPlan, holder?: number): Promise<Loc
   });
 }
 
+async function comeUp(cluster: LocalCluster, images: readonly [pause: ImageArchive, coredns: ImageArchive]): Promise<void> {
+  const startedAnything = await startEverything(cluster, images);
+  await step("waiting for nodes and DNS", () => serving(cluster, images[1], startedAnything ? Date.now() : undefined));
+}
+
 /** The settings are made by these files, so a change to one of them is a change to the cluster. */
 async function ingredients(...images: readonly ImageArchive[]): Promise<string> {
-  const files = ["plan.ts", "parts.ts", "control-plane.ts", "node-settings.ts", "settings.ts", "pki.ts", "network.ts", "machine.sh"];
+  const files = [
+    "plan.ts",
+    "parts.ts",
+    "control-plane.ts",
+    "node-settings.ts",
+    "settings.ts",
+    "pki.ts",
+    "kubeconfig.ts",
+    "network.ts",
+    "machine.ts",
+    "machine.sh",
+  ];
   return fingerprint(
     files.map((file) => join(import.meta.dirname, file)),
     [await programsDirectory(), ...images.map(({ reference }) => reference)],
@@ -75,31 +93,18 @@ async function startEverything(cluster: LocalCluster, images: readonly ImageArch
   });
 }
 
-async function bootNode(cluster: LocalCluster, node: MachinePlan, images: readonly ImageArchive[]): Promise<boolean> {
+async function bootNode(cluster: LocalCluster, node: NodePlan, images: readonly ImageArchive[]): Promise<boolean> {
   const started = await cluster.startPart(node.name, "containerd");
-  await eventually(`containerd on ${node.name} answers`, 30_000, () => importAll(cluster.pid(node.name), images));
+  await eventuallySucceeds(`containerd on ${node.name} answers`, 30_000, () => askContainerd(cluster.pid(node.name)));
+  for (const image of images) await importImage(cluster.pid(node.name), image);
   return (await cluster.boot(node.name)) || started;
-}
-
-async function importAll(nodePid: number, images: readonly ImageArchive[]): Promise<true | undefined> {
-  try {
-    for (const image of images) await importImage(nodePid, image);
-    return true;
-  } catch {
-    return undefined; // its socket is not there yet
-  }
 }
 
 /** What the API says of a node is up to 40 s old: after a repair only what is newer than it counts. */
 async function serving(cluster: LocalCluster, coredns: ImageArchive, repairedAt: number | undefined): Promise<void> {
   const { plan } = cluster;
   const kubectl = new Kubectl(plan.kubeconfig);
-  await eventually("the API server takes manifests", 90_000, () =>
-    kubectl.apply(manifests(plan, coredns)).then(
-      () => true,
-      () => undefined,
-    ),
-  );
+  await eventuallySucceeds("the API server takes manifests", 90_000, () => kubectl.apply(manifests(plan, coredns)));
   await eventually("every node is Ready", 90_000, async () => {
     const nodes = await kubectl.list("nodes").catch(() => []);
     const leases = await kubectl.list("leases", "--namespace=kube-node-lease").catch(() => []);

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../cluster/eventually.ts";
+import { eventually } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { isReady } from "../cluster/status.ts";
 

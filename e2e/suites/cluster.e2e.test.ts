@@ -1,14 +1,14 @@
 // The cluster as a user meets it: nodes, names, Services, and Pods that may do next to nothing.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { catalog } from "../../images/catalog.ts";
+import { operatorImage, postgresImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
 import { CommandError } from "../../tools/command.ts";
-import { eventually } from "../cluster/eventually.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { isReady } from "../cluster/status.ts";
-import { isLocal, kubectl, suiteNamespace } from "./test-cluster.ts";
-import { postgresImage, startPods, toolbox } from "./toolbox.ts";
+import { isLocal, kubectl, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
+import { startPods, toolbox } from "./toolbox.ts";
 
 const namespace = suiteNamespace("cluster");
 
@@ -24,7 +24,7 @@ test.runIf(isLocal)("three nodes are Ready, each in a zone of its own", async ()
 });
 
 describe("from every node", async () => {
-  const nodes = (await kubectl.list("nodes")).map((node) => node["metadata"].name as string);
+  const nodes = await schedulableNodes();
 
   test("names resolve, Services reach Pods on every node, and nothing leads outside", async () => {
     // Each Pod answers with its own name, so that it shows which one was reached.
@@ -64,14 +64,14 @@ describe("under the restricted profile", () => {
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name: "greedy" },
-      spec: { containers: [{ name: "c", image: postgresImage("17"), securityContext: { privileged: true } }] },
+      spec: { containers: [{ name: "c", image: imageReference(postgresImage("17")), securityContext: { privileged: true } }] },
     };
     await expect(namespace.apply(JSON.stringify(pod))).rejects.toThrow(/violates PodSecurity "restricted/);
   });
 
-  test.each(["15", "17", "15-17"])("PostgreSQL %s works for a uid that no one has heard of", async (tag) => {
+  test.each(["15", "17", "15-17"] as const)("PostgreSQL %s works for a uid that no one has heard of", async (tag) => {
     const name = `uid-${tag}`;
-    await startPods(namespace, toolbox(name, { image: postgresImage(tag), user: 1_000_650_000 }));
+    await startPods(namespace, toolbox(name, { image: imageReference(postgresImage(tag)), user: 1_000_650_000 }));
     const report = await namespace.execFile(name, join(projectDirectory, "images/postgres/smoke-test.sh"));
     expect(report).not.toContain("FAILED");
     for (const major of tag.split("-")) expect(report).toMatch(new RegExp(`^ok .*PostgreSQL ${major}`, "m"));
@@ -79,7 +79,6 @@ describe("under the restricted profile", () => {
   });
 
   test("the operator's image starts, finds the API server and is ready", async () => {
-    const image = catalog().find((definition) => definition.name === "sampledb/operator");
     const security = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } };
     const probe = { httpGet: { path: "/readyz", port: 8081 }, periodSeconds: 1 };
     const pod = {
@@ -88,7 +87,7 @@ describe("under the restricted profile", () => {
       metadata: { name: "operator" },
       spec: {
         securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
-        containers: [{ name: "operator", image: image && imageReference(image), securityContext: security, readinessProbe: probe }],
+        containers: [{ name: "operator", image: imageReference(operatorImage()), securityContext: security, readinessProbe: probe }],
       },
     };
     await startPods(namespace, pod);

@@ -1,9 +1,9 @@
 // Machines that are cut off, switched off and brought back, as the suites to come will do to databases.
 import { describe, expect, test } from "vitest";
-import { eventually } from "../cluster/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { isReady } from "../cluster/status.ts";
 import { isLocal, kubectl, localCluster, suiteNamespace } from "./test-cluster.ts";
-import { startPods, toolbox } from "./toolbox.ts";
+import { diskClaim, startPods, toolbox } from "./toolbox.ts";
 
 const namespace = suiteNamespace("faults");
 
@@ -41,13 +41,7 @@ describe.runIf(isLocal)("a node", () => {
 
   test("that loses power comes back with its volumes, and restarts its Pods", async () => {
     const cluster = localCluster();
-    const claim = {
-      apiVersion: "v1",
-      kind: "PersistentVolumeClaim",
-      metadata: { name: "disk" },
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "300Mi" } } },
-    };
-    await startPods(namespace, claim, toolbox("owner", { node: "node-2", claim: "disk" }));
+    await startPods(namespace, diskClaim("disk", "300Mi"), toolbox("owner", { node: "node-2", claim: "disk" }));
     await namespace.exec("owner", "echo survives >/data/file && sync /data/file");
 
     await cluster.powerOff("node-2");
@@ -69,11 +63,8 @@ describe.runIf(isLocal)("a node", () => {
       await startPods(namespace, toolbox("steady", { node: "node-1" }));
       const before = (await namespace.get("pod", "steady"))?.["status"].containerStatuses[0];
       await cluster.restartPart("node-1", part);
-      await eventually("its Pods are reached, and reach Services themselves", 120_000, () =>
-        namespace.exec("steady", "getent hosts kubernetes.default").then(
-          () => true,
-          () => undefined,
-        ),
+      await eventuallySucceeds("its Pods are reached, and reach Services themselves", 120_000, () =>
+        namespace.exec("steady", "getent hosts kubernetes.default"),
       );
       expect((await namespace.get("pod", "steady"))?.["status"].containerStatuses[0].containerID).toBe(before?.containerID);
     },
@@ -86,18 +77,7 @@ describe.runIf(isLocal)("the control plane", () => {
     async (part) => {
       await localCluster().restartPart("control-plane", part);
       const name = `after-${part}`;
-      const claim = {
-        apiVersion: "v1",
-        kind: "PersistentVolumeClaim",
-        metadata: { name },
-        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "300Mi" } } },
-      };
-      await eventually("the API server takes objects", 60_000, () =>
-        namespace.apply(JSON.stringify(claim)).then(
-          () => true,
-          () => undefined,
-        ),
-      );
+      await eventuallySucceeds("the API server takes objects", 60_000, () => namespace.apply(JSON.stringify(diskClaim(name, "300Mi"))));
       // Scheduled, bound to a new volume, started: every part had its hand in it.
       await startPods(namespace, toolbox(name, { claim: name }));
       await namespace.run("delete", "pod", name, "--wait");
@@ -107,8 +87,11 @@ describe.runIf(isLocal)("the control plane", () => {
   test("stands still while the API server is paused, and goes on when it is woken", async () => {
     const cluster = localCluster();
     await cluster.pausePart("control-plane", "kube-apiserver");
-    await expect(kubectl.run("get", "nodes", "--request-timeout=2s")).rejects.toThrow();
-    await cluster.resumePart("control-plane", "kube-apiserver");
-    expect(await eventually("it answers", 30_000, () => kubectl.list("nodes").catch(() => undefined))).toHaveLength(3);
+    try {
+      await expect(kubectl.run("get", "nodes", "--request-timeout=2s")).rejects.toThrow();
+    } finally {
+      await cluster.resumePart("control-plane", "kube-apiserver");
+    }
+    expect(await eventuallySucceeds("it answers", 30_000, () => kubectl.list("nodes"))).toHaveLength(3);
   });
 });

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { run } from "../../tools/command.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { clusterDown } from "../cluster/down.ts";
-import { eventually } from "../cluster/eventually.ts";
-import { type Footprint, footprint } from "../cluster/footprint.ts";
+import { type Footprint, footprint, newSince } from "../cluster/footprint.ts";
 import { Kubectl } from "../cluster/kubectl.ts";
 import { findMachines } from "../cluster/machine.ts";
 import { type ClusterPlan, projectDirectory } from "../cluster/plan.ts";
@@ -14,6 +14,7 @@ import { clusterStatus } from "../cluster/status.ts";
 import { freePlan } from "../cluster/test-clusters.ts";
 import { clusterUp } from "../cluster/up.ts";
 import { isLocal, kubectl } from "./test-cluster.ts";
+import { diskClaim } from "./toolbox.ts";
 
 /** `make cluster-*`, as a person would type it. */
 function command(plan: ClusterPlan, name: string): ChildProcess & { output: () => string } {
@@ -51,7 +52,7 @@ describe.runIf(isLocal)("a second cluster", () => {
     } finally {
       await run("ip", ["address", "delete", `${plan.hostAddress}/32`, "dev", "lo"]);
     }
-    expect(await footprint()).toEqual(before);
+    expect(newSince(before, await footprint())).toEqual({});
   });
 
   test("leaves nothing when it is interrupted while it is made", async () => {
@@ -60,7 +61,7 @@ describe.runIf(isLocal)("a second cluster", () => {
     attempt.kill("SIGINT");
     expect(await exitCode(attempt)).toBe(1);
     expect(attempt.output()).toContain("was taken down again; run the same command to start over");
-    expect(await footprint()).toEqual(before);
+    expect(newSince(before, await footprint())).toEqual({});
   });
 
   test("starts afresh over what a killed run left half-made, and one command at a time works on it", async () => {
@@ -137,28 +138,22 @@ describe.runIf(isLocal)("a second cluster", () => {
 
   test("leaves nothing when it is taken down, with Pods and volumes in use", async () => {
     const other = new Kubectl(plan.kubeconfig, "default");
-    const claim = {
-      apiVersion: "v1",
-      kind: "PersistentVolumeClaim",
-      metadata: { name: "disk" },
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "300Mi" } } },
-    };
-    const pause = (await other.inNamespace("kube-system").list("pods"))[0]?.["spec"].containers[0].image;
+    const dnsImage = (await other.inNamespace("kube-system").list("pods"))[0]?.["spec"].containers[0].image;
     const pod = {
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name: "user" },
       spec: {
-        containers: [{ name: "c", image: pause, args: ["-dns.port=5454"], volumeMounts: [{ name: "disk", mountPath: "/data" }] }],
+        containers: [{ name: "c", image: dnsImage, args: ["-dns.port=5454"], volumeMounts: [{ name: "disk", mountPath: "/data" }] }],
         volumes: [{ name: "disk", persistentVolumeClaim: { claimName: "disk" } }],
       },
     };
-    await other.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: [claim, pod] }));
+    await other.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: [diskClaim("disk", "300Mi"), pod] }));
     await eventually("the volume is mounted", 60_000, async () => (await other.get("pod", "user"))?.["status"].phase === "Running");
-    expect((await footprint()).loopDevices).not.toEqual(before.loopDevices);
+    expect(newSince(before, await footprint()).loopDevices).toHaveLength(1);
 
     expect(await exitCode(command(plan, "down"))).toBe(0);
-    expect(await footprint()).toEqual(before);
+    expect(newSince(before, await footprint())).toEqual({});
     const status = command(plan, "status");
     expect(await exitCode(status)).toBe(0);
     expect(status.output()).toContain("does not run; make cluster-up starts it");

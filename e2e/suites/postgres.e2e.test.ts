@@ -1,23 +1,24 @@
 // Our image under Patroni on the real cluster: it elects a primary, replicates, and survives the loss of it.
 import { beforeAll, expect, test } from "vitest";
-import { eventually } from "../cluster/eventually.ts";
+import { postgresImage } from "../../images/catalog.ts";
+import { imageReference } from "../../images/definition.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { allReady, applyPostgres, instances, killPrimary, primaries, query } from "../demo/postgres.ts";
-import { suiteNamespace } from "./test-cluster.ts";
-import { postgresImage } from "./toolbox.ts";
+import { schedulableNodes, suiteNamespace } from "./test-cluster.ts";
 
 const namespace = suiteNamespace("postgres");
 
 beforeAll(async () => {
-  await applyPostgres(namespace, postgresImage("17"));
+  await applyPostgres(namespace, imageReference(postgresImage("17")));
   await allReady(namespace);
 });
 
-test("one of three is elected, and each is on a node of its own", async () => {
+test("one of three is elected, and they are spread over nodes", async () => {
   expect(
     await eventually("a primary is elected", 60_000, async () => (await primaries(namespace)).length === 1 && primaries(namespace)),
   ).toHaveLength(1);
   const pods = await namespace.list("pods", "--selector=app=demo");
-  expect(new Set(pods.map((pod) => pod["spec"].nodeName)).size).toBe(instances.length);
+  expect(new Set(pods.map((pod) => pod["spec"].nodeName)).size).toBe(Math.min(instances.length, (await schedulableNodes()).length));
 });
 
 test("a row written through the Service is read on every replica", async () => {

@@ -1,7 +1,7 @@
 // What every e2e suite starts from: kubectl for the cluster under test, and namespaces of its own.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
-import { Kubectl } from "../cluster/kubectl.ts";
+import { Kubectl, type KubernetesObject } from "../cluster/kubectl.ts";
 import { LocalCluster } from "../cluster/local-cluster.ts";
 import { clusterPlan } from "../cluster/plan.ts";
 
@@ -12,6 +12,12 @@ export const isLocal = inject("clusterIndex") !== undefined;
 
 export function localCluster(): LocalCluster {
   return new LocalCluster(clusterPlan(inject("clusterIndex") ?? 0));
+}
+
+/** The nodes that a Pod without tolerations can run on. */
+export async function schedulableNodes(): Promise<string[]> {
+  const isOpen = (node: KubernetesObject) => !node["spec"].taints?.some(({ effect }: { effect: string }) => effect !== "PreferNoSchedule");
+  return (await kubectl.list("nodes")).filter(isOpen).map((node) => node["metadata"].name);
 }
 
 /** A namespace under the restricted Pod security profile for the length of a suite. */

@@ -1,16 +1,10 @@
 // A Pod with a shell, from the database image, under the restricted profile: tests look at the cluster from inside of it.
 
-import { catalog } from "../../images/catalog.ts";
+import { postgresImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
-import { eventually } from "../cluster/eventually.ts";
+import { eventually } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { isReady } from "../cluster/status.ts";
-
-export function postgresImage(tag: string): string {
-  const image = catalog().find((definition) => definition.name === "sampledb/postgres" && definition.tag === tag);
-  if (!image) throw new Error(`the catalog has no sampledb/postgres:${tag}`);
-  return imageReference(image);
-}
 
 interface ToolboxOptions {
   readonly image?: string;
@@ -44,7 +38,7 @@ export function toolbox(name: string, options: ToolboxOptions = {}): object {
       containers: [
         {
           name: "toolbox",
-          image: options.image ?? postgresImage("17"),
+          image: options.image ?? imageReference(postgresImage("17")),
           args: options.command ?? ["sleep", "infinity"],
           securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
           volumeMounts: Object.keys(volumes).map((volume) => ({ name: volume, mountPath: mountPaths[volume] })),
@@ -55,7 +49,24 @@ export function toolbox(name: string, options: ToolboxOptions = {}): object {
   };
 }
 
-export async function startPods(kubectl: Kubectl, ...pods: object[]): Promise<void> {
-  await kubectl.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: pods }));
-  await eventually("the Pods are ready", 120_000, async () => (await kubectl.list("pods")).every(isReady));
+/** A claim for a disk of the default class, unless its spec says otherwise. */
+export function diskClaim(name: string, storage: string, spec: object = {}): object {
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } }, ...spec },
+  };
+}
+
+/** Applies the objects and waits for the Pods among them. */
+export async function startPods(kubectl: Kubectl, ...objects: object[]): Promise<void> {
+  await kubectl.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  const names = objects.filter(
+    (object): object is { kind: string; metadata: { name: string } } => "kind" in object && object.kind === "Pod",
+  );
+  await eventually(`${names.map(({ metadata }) => metadata.name).join(", ")} ready`, 120_000, async () => {
+    const ready = new Set((await kubectl.list("pods")).filter(isReady).map((pod) => pod["metadata"].name));
+    return names.every(({ metadata }) => ready.has(metadata.name));
+  });
 }

@@ -56,17 +56,32 @@ func newController(client kubernetes.Interface, disks diskFolder) *controller {
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](200*time.Millisecond, 10*time.Second)),
 		events: broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: provisioner}),
 	}
-	watch(factory.Core().V1().PersistentVolumeClaims().Informer(), c.enqueueClaim)
-	watch(factory.Core().V1().PersistentVolumes().Informer(), c.enqueueVolume)
+	watch(factory.Core().V1().PersistentVolumeClaims().Informer(), c.enqueueClaim, func(any) {})
+	watch(factory.Core().V1().PersistentVolumes().Informer(), c.enqueueVolume, c.removeDisk)
 	return c
 }
 
-func watch(informer cache.SharedIndexInformer, enqueue func(any)) {
+func watch(informer cache.SharedIndexInformer, enqueue, gone func(any)) {
 	// The error is only for handlers added to an informer that was stopped; this one has not started.
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    enqueue,
 		UpdateFunc: func(_, object any) { enqueue(object) },
+		DeleteFunc: gone,
 	})
+}
+
+// removeDisk follows a volume whose object somebody deleted by hand. With Retain the data stays, as the policy says.
+func (c *controller) removeDisk(object any) {
+	if tombstone, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
+		object = tombstone.Obj
+	}
+	volume, isVolume := object.(*core.PersistentVolume)
+	if !isVolume || !isOurs(volume) || volume.Spec.PersistentVolumeReclaimPolicy != core.PersistentVolumeReclaimDelete {
+		return
+	}
+	if err := c.disks.remove(volume.Name); err != nil {
+		klog.Errorf("%s: %v", volume.Name, err)
+	}
 }
 
 func (c *controller) enqueueClaim(object any) {
@@ -140,6 +155,9 @@ func (c *controller) provision(ctx context.Context, claim *core.PersistentVolume
 		if mode != core.ReadWriteOnce && mode != core.ReadWriteOncePod {
 			return fmt.Errorf("access mode %s is not possible: the volumes of StorageClass %s stay on one node; use ReadWriteOnce or ReadWriteOncePod", mode, class.Name)
 		}
+	}
+	if source := claim.Spec.DataSourceRef; source != nil {
+		return fmt.Errorf("volumes of StorageClass %s are made empty and can't be filled from %s %s: remove dataSource and copy the data with a Pod", class.Name, source.Kind, source.Name)
 	}
 	name := "pvc-" + string(claim.UID)
 	if _, err := c.volumes.Get(name); err == nil {

@@ -22,3 +22,22 @@ export async function eventually<T>(
     await sleep(100);
   }
 }
+
+/** Repeats an attempt until it succeeds; the last failure is the cause when it never does. */
+export async function eventuallySucceeds<T>(what: string, deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
+  let failure: unknown;
+  const settled = await eventually(what, deadlineMs, () =>
+    attempt().then(
+      (value) => ({ value }),
+      (error: unknown) => {
+        failure = error;
+        return undefined;
+      },
+    ),
+  ).catch((error: Error) => {
+    throw error instanceof DeadlineExceeded && failure instanceof Error
+      ? new DeadlineExceeded(`${error.message}; at last: ${failure.message}`, { cause: failure })
+      : error;
+  });
+  return settled.value;
+}
