@@ -1,7 +1,9 @@
 // Waits for a condition, which is looked at again and again until it holds or the deadline has passed.
 import { setTimeout as sleep } from "node:timers/promises";
+import { Refusal } from "./progress.ts";
 
-export class DeadlineExceeded extends Error {
+/** A condition that did not come about in time; its message is for people. */
+export class DeadlineExceeded extends Refusal {
   override name = "DeadlineExceeded";
 }
 
