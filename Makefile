@@ -49,6 +49,31 @@ test-integration: $(installed) ## Tests on a real API server, without nodes
 test-e2e: $(installed) ## Tests on a local Kubernetes of three nodes (or yours, with USE_EXISTING_CLUSTER=true)
 	@$(NODE) tools/test.ts e2e
 
+##@ The API
+
+.PHONY: generate
+generate: manifests ## Make everything that is made from the schemas under api/
+
+.PHONY: manifests
+manifests: $(installed) ## Make CRDs, roles and the API reference from the schemas under api/
+	@$(NODE) tools/generate.ts
+
+.PHONY: postgres-settings
+postgres-settings: build ## Refresh the lists of PostgreSQL's settings from the servers in the images
+	@$(NODE) tools/postgres-settings.ts
+
+.PHONY: bench
+bench: $(installed) ## How long validating takes, beside parsing the same JSON
+	@$(NODE) tools/bench-api.ts
+
+.PHONY: install
+install: $(installed) ## Install the CRDs into the cluster that KUBECONFIG names
+	@kubectl apply --server-side --kustomize config/crd
+
+.PHONY: uninstall
+uninstall: $(installed) ## Remove the CRDs, and with them every SampleDB, Backup and Restore of the cluster
+	@kubectl delete --ignore-not-found --kustomize config/crd
+
 ##@ Build
 
 .PHONY: build

@@ -17,7 +17,11 @@ const gofmt = 'files=$(gofmt -l e2e) || exit 1; test -z "$files" || { echo "not 
 
 const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   lint: async () =>
-    sum([await check("biome", ["check", "--log-level=warn", "--error-on-warnings", "."]), await check("sh", ["-c", gofmt])]),
+    sum([
+      await check("biome", ["check", "--log-level=warn", "--error-on-warnings", "."]),
+      await check("sh", ["-c", gofmt]),
+      await check(process.execPath, ["tools/generate.ts", "--check"]),
+    ]),
   types: () => check("tsc", ["--noEmit"]),
   unit: () => vitest("unit"),
   integration: () => vitest("integration"),

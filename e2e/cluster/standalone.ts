@@ -2,7 +2,7 @@
 // and without root. Several can run at once. Everything goes when it is stopped; when this process is killed, its processes go with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { get } from "node:https";
+import { Agent, request } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ import {
   etcdSocket,
 } from "./control-plane.ts";
 import { kubeconfig } from "./kubeconfig.ts";
+import type { KubernetesObject } from "./kubectl.ts";
 import { writeCertificates } from "./pki.ts";
 import { programsDirectory } from "./programs.ts";
 
@@ -37,6 +38,7 @@ export class StandaloneControlPlane {
   readonly url: string;
   readonly directory: string;
   readonly #settings: ControlPlaneSettings;
+  #agent: Agent | undefined;
   readonly #children = new Map<StandalonePart, ChildProcess>();
 
   private constructor(directory: string, settings: ControlPlaneSettings) {
@@ -114,21 +116,33 @@ export class StandaloneControlPlane {
         if (child.exitCode !== null)
           throw new Error(`${part} exited with ${child.exitCode}: ${readFileSync(this.logFile(part), "utf8").trim().split("\n").at(-1)}`);
       }
-      return (await this.#statusOf("/api/v1/namespaces/default/serviceaccounts/default")) === 200;
+      return (await this.request("GET", "/api/v1/namespaces/default/serviceaccounts/default"))?.status === 200;
     });
   }
 
-  /** Asked from here, not by kubectl: starting a program ten times a second would take a core from what is waited for. */
-  async #statusOf(path: string): Promise<number | undefined> {
+  /**
+   * One request of the administrator's, without kubectl: starting a program for each would take longer than the answer.
+   * Resolves to the status and the parsed body whatever they are, and to undefined when nobody answers.
+   */
+  async request(method: string, path: string, body?: object): Promise<{ status: number; body: KubernetesObject } | undefined> {
     const pki = (file: string) => readFileSync(join(this.#settings.pki, file));
-    const identity = { ca: pki("ca.crt"), cert: pki("admin.crt"), key: pki("admin.key") };
+    this.#agent ??= new Agent({ keepAlive: true, maxSockets: 8, ca: pki("ca.crt"), cert: pki("admin.crt"), key: pki("admin.key") });
+    const headers = {
+      accept: "application/json",
+      "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+    };
     return await new Promise((resolve) => {
-      const call = get(`${this.url}${path}`, { ...identity, timeout: 2000, agent: false }, (answer) => resolve(answer.resume().statusCode));
+      const call = request(`${this.url}${path}`, { method, headers, agent: this.#agent, timeout: 5000 }, async (answer) => {
+        const text = await answer.setEncoding("utf8").toArray();
+        resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text.join("") || "{}") as KubernetesObject });
+      });
       call.on("timeout", () => call.destroy()).on("error", () => resolve(undefined));
+      call.end(body === undefined ? undefined : JSON.stringify(body));
     });
   }
 
   async stop(): Promise<void> {
+    this.#agent?.destroy();
     for (const part of Object.keys(parts).reverse() as StandalonePart[]) await this.killPart(part);
     rmSync(this.directory, { recursive: true, force: true });
   }

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { hba } from "./hba.ts";
+
+const faults = (line: string) => [...hba(line, "hba[0]")];
+
+test.each([
+  "local all all peer",
+  "local all all trust",
+  "local all postgres peer map=admins",
+  "host all all 10.0.0.0/8 scram-sha-256",
+  "host all all 10.1.2.3/32 md5",
+  "host all all 10.1.2.3 255.255.255.255 scram-sha-256",
+  "host all all ::1/128 scram-sha-256",
+  "host all all fd00::1 ffff:: reject",
+  "hostssl\tapp,other  +team,alice 0.0.0.0/0\tscram-sha-256 # the office",
+  "hostssl app, other alice all scram-sha-256 clientcert=verify-full",
+  'hostssl "my db" "a # user" samenet cert map=people clientname=DN',
+  "hostnossl replication all samehost reject",
+  "hostnogssenc all all .example.com scram-sha-256",
+  "hostgssenc all all db-1.example.com gss include_realm=0 krb_realm=EXAMPLE.COM",
+  "hostssl all all all password",
+  "host all all all ident",
+  'host all all all ldap ldapserver=ldap.example.com ldapprefix="cn=" ldapsuffix=", dc=example"',
+  'host all all all radius radiusservers="10.0.0.1" radiussecrets="x"',
+  "host all all all pam pamservice=postgresql",
+])("%s is right", (line) => expect(faults(line)).toEqual([]));
+
+test.each([
+  ["tcp all all all md5", "does not begin with a connection type; allowed are local, host, hostssl, hostnossl, hostgssenc, hostnogssenc"],
+  ["# only a comment", "does not begin with a connection type"],
+  ["   ", "does not begin with a connection type"],
+  ["include other.conf", "does not begin with a connection type"],
+  ["HOST all all all md5", "does not begin with a connection type"],
+  ["local all all", "has too few fields; it needs local DATABASE USER METHOD"],
+  ["host all all", "has too few fields; it needs host DATABASE USER ADDRESS METHOD"],
+  ["hostssl all all all", "has too few fields; it needs hostssl DATABASE USER ADDRESS METHOD"],
+  ["hostssl all all 10.0.0.0/8", "has too few fields"],
+  ["host all all 10.0.0.0/33 md5", 'has "10.0.0.0/33" as address; allowed are 10.0.0.0/8, fd00::/8'],
+  ["host all all 10.0.0.300/8 md5", 'has "10.0.0.300/8" as address'],
+  ["host all all fd00::/129 md5", 'has "fd00::/129" as address'],
+  ["host all all 10.0/8 md5", 'has "10.0/8" as address'],
+  ["host all all 10.1 md5", 'has "10.1" as address'],
+  ["host all all a,b md5", 'has "a,b" as address'],
+  ["host all all * md5", 'has "*" as address'],
+  ["host all all 10.0.0.1 md5", 'has the address "10.0.0.1" without a mask; write 10.0.0.1/32 for this address alone'],
+  ["host all all ::1 255.0.0.0 md5", 'has the address "::1" without a mask; write ::1/128'],
+  ["host all all all scram", 'has "scram" as method; allowed are trust, reject, scram-sha-256'],
+  ["host all all all sspi", 'has "sspi" as method'],
+  ["host all all all constructor", 'has "constructor" as method'],
+  ["host all all 127.0.0.1/32 trust", "lets anyone in over the network with trust; use scram-sha-256"],
+  ["hostssl all all all trust", "lets anyone in over the network with trust; use scram-sha-256"],
+  ["host all all all password", "sends the password in clear text with password on a host line; use scram-sha-256, or hostssl"],
+  ["host all all all peer", "has peer on a host line; peer is allowed with local only"],
+  ["local all all gss", "has gss on a local line"],
+  ["host all all all cert", "has cert on a host line; cert is allowed with hostssl only"],
+  ["host all all all md5 clientcert=verify-ca", "clientcert is allowed with hostssl only"],
+  ["hostssl all all all md5 clientcert=1", "allowed are clientcert=verify-ca and clientcert=verify-full"],
+  ["hostssl all all all cert clientcert=verify-ca", "with cert, which needs clientcert=verify-full"],
+  ["hostssl all all all md5 extra", 'has "extra" after md5; allowed are clientcert=…, clientname=…'],
+  ["local all all peer user=x", 'has "user=x" after peer; allowed are map=…'],
+  ["local all all md5 map=x", 'has "map=x" after md5; it takes none'],
+  ["host all all all radius", "radius needs radiusservers=… and radiussecrets=…"],
+  ["host all all all ldap ldapserver=x", "ldap needs ldapurl=…, ldapbasedn=…"],
+  [
+    "host all all all ldap ldapserver=x ldapbasedn=x ldapprefix=y",
+    "has ldapprefix and ldapbasedn; ldap takes a prefix and a suffix, or what",
+  ],
+  ["host all @admins all md5", 'reads names from the file "@admins"'],
+  ['host all "a all md5', "has a double quote that is not closed"],
+  ["host all all all md5\nhost all all all trust", "has a line end or another control character in it"],
+  ["host all all all md5\r", "has a line end"],
+  ["host all all all md5 \\", "ends with a backslash, which would swallow the next line"],
+])("%j is refused: %s", (line, message) => {
+  expect(faults(line)).toEqual([{ field: "hba[0]", message: expect.stringContaining(message) }]);
+  expect(faults(line)[0]?.message).toContain(JSON.stringify(line));
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { restoreSpec } from "../restore.ts";
+import { checkRestore } from "./restore.ts";
+
+const check = (fields: object) =>
+  checkRestore(restoreSpec.parse({ source: { sampleDBName: "a" }, destination: { type: "New", sampleDBName: "b" }, ...fields }));
+
+test.each([
+  {},
+  { destination: { type: "InPlace", sampleDBName: "a" } },
+  { source: { backupName: "x" }, destination: { type: "InPlace", sampleDBName: "a" } },
+  { target: { type: "TransactionID", transactionID: "18446744073709551615" } },
+  { target: { type: "RestorePoint", restorePoint: "before the ä" } },
+  { destination: { type: "New", sampleDBName: "b", overrides: { replicas: 1, resources: { requests: { cpu: 1 } } } } },
+])("%j is right", (fields) => expect(check(fields)).toEqual([]));
+
+test.each([
+  [
+    { destination: { type: "New", sampleDBName: "a" } },
+    "spec.destination.sampleDBName",
+    '"a" is the source itself; New needs another name',
+  ],
+  [{ destination: { type: "InPlace", sampleDBName: "b" } }, "spec.destination.sampleDBName", '"b" is not the source; InPlace needs "a"'],
+  [
+    { target: { type: "TransactionID", transactionID: "18446744073709551616" } },
+    "spec.target.transactionID",
+    "at most 18446744073709551615 is allowed",
+  ],
+  [
+    { destination: { type: "New", sampleDBName: "b", overrides: { nodeSelector: { "a b": "x" } } } },
+    "spec.destination.overrides.nodeSelector[a b]",
+    '"a b" is not a key',
+  ],
+])("%j is refused", (fields, field, message) => {
+  expect(check(fields)).toEqual([{ field, message: expect.stringContaining(message) }]);
+});

@@ -1,0 +1,47 @@
+// What is wrong with a Restore beyond what its schema and CEL rules can say.
+import type { RestoreSpec } from "../restore.ts";
+import { placement } from "./placement.ts";
+import { allOf, type Check, shown, type Violation, within } from "./violation.ts";
+
+type Target = RestoreSpec["target"];
+
+const largestUint64 = 2n ** 64n - 1n;
+
+/** A new SampleDB can't have the name of the one it is made from, and a SampleDB goes back in time from its own backups. */
+const destinationFitsSource: Check<RestoreSpec> = function* ({ source, destination }, field) {
+  const { sampleDBName: name, type } = destination;
+  const place = `${field}.destination.sampleDBName`;
+  if (source.sampleDBName === undefined) return;
+  if (type === "New" && name === source.sampleDBName) {
+    yield {
+      field: place,
+      message: `${shown(name)} is the source itself; New needs another name, or use type: InPlace to replace its data`,
+    };
+  }
+  if (type === "InPlace" && name !== source.sampleDBName) {
+    yield {
+      field: place,
+      message: `${shown(name)} is not the source; InPlace needs ${shown(source.sampleDBName)}, or use type: New for another SampleDB`,
+    };
+  }
+};
+
+const target: Check<Target> = function* ({ transactionID }, field) {
+  if (transactionID !== undefined && /^\d+$/.test(transactionID) && BigInt(transactionID) > largestUint64) {
+    yield {
+      field: `${field}.transactionID`,
+      message: `${shown(transactionID)} has more than 64 bits; at most ${largestUint64} is allowed`,
+    };
+  }
+};
+
+const everything = allOf<RestoreSpec>(
+  destinationFitsSource,
+  within("target", target),
+  within("destination", within<RestoreSpec["destination"], "overrides">("overrides", placement)),
+);
+
+/** All that is wrong; nothing when the Restore can begin. */
+export function checkRestore(spec: RestoreSpec): Violation[] {
+  return [...everything(spec, "spec")];
+}

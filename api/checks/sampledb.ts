@@ -1,0 +1,38 @@
+// What is wrong with a SampleDB beyond what its schema and CEL rules can say. Pure: the webhook and the reconciler ask alike.
+import type { SampleDBSpec } from "../sampledb.ts";
+import { hba } from "./hba.ts";
+import { annotations, labelKeys, notOurs } from "./names.ts";
+import { parameters } from "./parameters.ts";
+import { placement, topologySpread } from "./placement.ts";
+import { schedule } from "./schedule.ts";
+import { allOf, type Check, each, type Violation, within } from "./violation.ts";
+
+type PodMetadata = NonNullable<SampleDBSpec["podMetadata"]>;
+type Services = NonNullable<SampleDBSpec["services"]>;
+type Service = NonNullable<Services["readWrite"]>;
+type Backup = NonNullable<SampleDBSpec["backup"]>;
+
+const service = within<Service, "annotations">("annotations", allOf(annotations, notOurs));
+
+/** The ranges are those of the major that is asked for. */
+const postgresql: Check<SampleDBSpec> = function* ({ postgresVersion, postgresql: settings }, field) {
+  if (settings?.parameters) yield* parameters(settings.parameters, postgresVersion, `${field}.postgresql.parameters`);
+  if (settings?.hba) yield* each(hba)(settings.hba, `${field}.postgresql.hba`);
+};
+
+const everything = allOf<SampleDBSpec>(
+  placement,
+  within("topologySpreadConstraints", topologySpread),
+  within(
+    "podMetadata",
+    allOf<PodMetadata>(within("labels", allOf(labelKeys, notOurs)), within("annotations", allOf(annotations, notOurs))),
+  ),
+  postgresql,
+  within("services", allOf<Services>(within("readWrite", service), within("readOnly", service))),
+  within("backup", within<Backup, "schedules">("schedules", each(schedule))),
+);
+
+/** All that is wrong, in the order of the fields; nothing when the spec can be acted on. */
+export function checkSampleDB(spec: SampleDBSpec): Violation[] {
+  return [...everything(spec, "spec")];
+}

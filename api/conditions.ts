@@ -1,0 +1,42 @@
+// Conditions: what each kind says of itself, with reasons from closed lists.
+import * as z from "zod";
+import { listMap, time } from "./fields.ts";
+
+/** As metav1.Condition. */
+export const condition = z.object({
+  type: z
+    .string()
+    .min(1)
+    .max(316)
+    .regex(/^[A-Za-z][A-Za-z0-9]*$/)
+    .describe("What is told, in CamelCase."),
+  status: z.enum(["True", "False", "Unknown"]).describe("Whether it is so."),
+  reason: z
+    .string()
+    .min(1)
+    .max(1024)
+    .regex(/^[A-Za-z][A-Za-z0-9]*$/)
+    .describe("Why, in one CamelCase word from a closed list."),
+  message: z.string().max(32_768).describe("Why, for people, with what can be done about it."),
+  lastTransitionTime: time.describe("Since when the status is what it is."),
+  observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this was told of."),
+});
+
+export type Condition = z.infer<typeof condition>;
+
+/** A list of conditions, one of each type. */
+export const conditions = listMap(z.array(condition).max(32), "type");
+
+export const conditionTypes = {
+  /** SampleDB: it takes connections, writes and reads, with all that the spec asks for. */
+  ready: "Ready",
+  /** SampleDB: whether this version acts on `spec.backup`. */
+  backupConfigured: "BackupConfigured",
+  /** Backup and Restore: whether it is over, and how it ended. */
+  succeeded: "Succeeded",
+} as const;
+
+export const reasons = {
+  /** The spec asks for what this version of the operator does not do yet. */
+  notSupported: "NotSupportedByThisVersion",
+} as const;

@@ -1,0 +1,31 @@
+// The settings that the server of a major has, as its own pg_settings lists them. Refreshed by tools/postgres-settings.ts.
+import type { SampleDBSpec } from "../sampledb.ts";
+import settings15 from "./settings-15.json" with { type: "json" };
+import settings17 from "./settings-17.json" with { type: "json" };
+
+export type Major = SampleDBSpec["postgresVersion"];
+
+export interface Setting {
+  readonly name: string;
+  readonly vartype: "bool" | "enum" | "integer" | "real" | "string";
+  readonly context: "internal" | "postmaster" | "sighup" | "backend" | "superuser-backend" | "superuser" | "user";
+  /** What a number without a unit counts, such as 8kB. */
+  readonly unit?: string;
+  readonly min_val?: string;
+  readonly max_val?: string;
+  readonly enumvals?: readonly string[];
+}
+
+/** By the name in small letters: PostgreSQL does not tell capitals apart. */
+function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
+  return new Map(settings.map((setting) => [setting.name.toLowerCase(), setting]));
+}
+
+const lists: Readonly<Record<Major, ReadonlyMap<string, Setting>>> = {
+  15: byName(settings15 as readonly Setting[]),
+  17: byName(settings17 as readonly Setting[]),
+};
+
+export function settingsOf(major: Major): ReadonlyMap<string, Setting> {
+  return lists[major];
+}

@@ -1,0 +1,40 @@
+// CEL rules beside the schema: what the API server checks by itself, with a message that says what is allowed.
+import type * as z from "zod";
+
+export interface Rule {
+  readonly rule: string;
+  readonly message: string;
+  /** Below the place of the rule, such as `.size`. */
+  readonly fieldPath?: string;
+  /** Transition rules that must also see a field appear: oldSelf is then an optional. */
+  readonly optionalOldSelf?: true;
+}
+
+/** The schema with rules that the API server checks on every write. */
+export function withRules<T extends z.ZodType>(schema: T, ...rules: readonly Rule[]): T {
+  const before = (schema.meta()?.["x-kubernetes-validations"] as Rule[] | undefined) ?? [];
+  return schema.meta({ ...schema.meta(), "x-kubernetes-validations": [...before, ...rules] });
+}
+
+/**
+ * A string of a pattern. The API server checks the pattern by a rule of its own, not by the schema's `pattern`:
+ * that one would answer with a regular expression, where this says in words what is allowed.
+ */
+export function spelled(schema: z.ZodString, pattern: RegExp, message: string): z.ZodString {
+  return withRules(schema.regex(pattern).meta({ pattern: undefined }), { rule: `self.matches(r'${pattern.source}')`, message });
+}
+
+/** Exactly one of the fields is set. */
+export function exactlyOne(fields: readonly string[], what: string): Rule {
+  const count = fields.map((field) => `(has(self.${field}) ? 1 : 0)`).join(" + ");
+  return { rule: `${count} == 1`, message: `${what} needs exactly one of ${fields.join(", ")}` };
+}
+
+/** An optional field that keeps its value: it neither changes nor appears nor vanishes. */
+export function unchanging(field: string, message: string): Rule {
+  return {
+    rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+    message,
+    fieldPath: `.${field}`,
+  };
+}

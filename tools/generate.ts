@@ -1,0 +1,61 @@
+// make generate manifests: everything that is made from the schemas. With --check it only says what differs.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse, stringify } from "yaml";
+import { customResourceDefinition } from "../api/crd/definition.ts";
+import { referencePage, type Samples } from "../api/crd/reference.ts";
+import { roles } from "../api/crd/roles.ts";
+import { kinds } from "../api/kinds.ts";
+import { group } from "../api/version.ts";
+import { Refusal, runProgram, say } from "./progress.ts";
+
+const root = join(import.meta.dirname, "..");
+const notice = "# Made from the schemas under api/ by make manifests; changes here are lost.\n";
+
+const crdFile = (plural: string) => `config/crd/bases/${group}_${plural}.yaml`;
+
+/** The samples whose parts are the examples of the reference page. */
+function samples(): Samples {
+  const chosen = ["sampledb_everything", "backup_incremental", "restore_backup_immediate"];
+  const objects = chosen.map(
+    (name) => parse(readFileSync(join(root, `config/samples/${name}.yaml`), "utf8")) as { kind: string; spec: Record<string, unknown> },
+  );
+  return Object.fromEntries(objects.map((object) => [object.kind, object]));
+}
+
+function generatedFiles(): Map<string, string> {
+  const files = new Map<string, string>();
+  const yaml = (path: string, ...documents: readonly object[]) =>
+    files.set(
+      path,
+      notice + documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })).join("---\n"),
+    );
+  for (const kind of kinds) {
+    yaml(crdFile(kind.plural), customResourceDefinition(kind));
+    yaml(`config/rbac/${kind.singular}_roles.yaml`, ...roles(kind));
+  }
+  const sizes = new Map(kinds.map(({ plural }) => [plural, Buffer.byteLength(files.get(crdFile(plural)) ?? "")]));
+  files.set("docs/api.md", referencePage(kinds, samples(), sizes));
+  yaml("config/crd/kustomization.yaml", {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: kinds.map(({ plural }) => `bases/${group}_${plural}.yaml`),
+  });
+  return files;
+}
+
+await runProgram(async () => {
+  const files = generatedFiles();
+  const differing = [...files].filter(
+    ([path, content]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== content,
+  );
+  if (process.argv.includes("--check")) {
+    if (differing.length > 0) throw new Refusal(`not as generated, run make manifests: ${differing.map(([path]) => path).join(", ")}`);
+    return;
+  }
+  for (const [path, content] of differing) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  say(`${files.size} files generated, ${differing.length} changed`);
+});
