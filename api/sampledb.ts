@@ -29,17 +29,30 @@ const keyRef = (kind: string) =>
     key: dataKey.describe("The key that holds the SQL."),
   });
 
-const identifier = (what: string) =>
-  spelled(
-    z.string().min(1).max(63),
-    /^[a-z_][a-z0-9_]*$/,
-    "must be a PostgreSQL name that needs no quotes: a-z, 0-9 and _ in it, no digit in front",
+/** A name of PostgreSQL's that is free: not one of those that every server has. */
+const identifier = (taken: readonly string[], what: string) =>
+  withRules(
+    spelled(
+      z.string().min(1).max(63),
+      /^[a-z_][a-z0-9_]*$/,
+      "must be a PostgreSQL name that needs no quotes: a-z, 0-9 and _ in it, no digit in front",
+    ).refine((name) => !name.startsWith("pg_") && !taken.includes(name)),
+    {
+      rule: `!self.startsWith('pg_') && !(self in [${taken.map((name) => `'${name}'`).join(", ")}])`,
+      message: `must not be one that PostgreSQL has itself (${taken.join(", ")}, pg_…)`,
+    },
   ).describe(what);
 
 const bootstrap = withRules(
   z.object({
-    databaseName: identifier("The database that is made for the application. It can't be changed.").default("app"),
-    ownerName: identifier("The role that owns it, whose password is in the application's Secret. It can't be changed.").default("app"),
+    databaseName: identifier(
+      ["postgres", "template0", "template1"],
+      "The database that is made for the application. It can't be changed.",
+    ).default("app"),
+    ownerName: identifier(
+      ["postgres", "public", "none", "replication"],
+      "The role that owns it, whose password is in the application's Secret. It can't be changed.",
+    ).default("app"),
     extensions: setList(
       z
         .array(
@@ -92,7 +105,7 @@ const postgresql = z.object({
   parameters: bounded(z.record(z.string(), parameterValue), 256)
     .optional()
     .describe(
-      "Settings of postgresql.conf, such as `work_mem: 64MB`. Names and ranges are those of the major version; names with a dot are an extension's. Changes are reloaded, or restart the instances one after the other where PostgreSQL needs it.",
+      'Settings of postgresql.conf, such as `work_mem: 64MB`. Names and ranges are those of the major version; names with a dot are an extension\'s. Put `"on"` and `"off"` in quotes: YAML reads them as true and false. Changes are reloaded, or restart the instances one after the other where PostgreSQL needs it.',
     ),
   hba: atomicList(
     z.array(spelled(z.string().min(1).max(512), /^[^\r\n]+$/, "must be one line of pg_hba.conf, without a line break")).max(64),
