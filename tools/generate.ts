@@ -1,5 +1,5 @@
 // make generate manifests: everything that is made from the schemas. With --check it only says what differs.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { customResourceDefinition } from "../api/crd/definition.ts";
@@ -14,13 +14,15 @@ const notice = "# Made from the schemas under api/ by make manifests; changes he
 
 const crdFile = (plural: string) => `config/crd/bases/${group}_${plural}.yaml`;
 
-/** The samples whose parts are the examples of the reference page. */
+/** The samples whose parts are the examples of the reference page: of SampleDB the one with everything, of the others all. */
 function samples(): Samples {
-  const chosen = ["sampledb_everything", "backup_incremental", "restore_backup_immediate"];
-  const objects = chosen.map(
-    (name) => parse(readFileSync(join(root, `config/samples/${name}.yaml`), "utf8")) as { kind: string; spec: Record<string, unknown> },
+  const files = readdirSync(join(root, "config/samples")).filter(
+    (file) => !file.startsWith("sampledb_") || file === "sampledb_everything.yaml",
   );
-  return Object.fromEntries(objects.map((object) => [object.kind, object]));
+  const objects = files
+    .sort()
+    .map((file) => parse(readFileSync(join(root, "config/samples", file), "utf8")) as { kind: string; spec: Record<string, unknown> });
+  return Object.fromEntries(kinds.map(({ kind }) => [kind, objects.filter((object) => object.kind === kind).map(({ spec }) => spec)]));
 }
 
 function generatedFiles(): Map<string, string> {

@@ -4,8 +4,16 @@ import type { Kind } from "../kinds.ts";
 import { apiVersion } from "../version.ts";
 import { type Schema, structuralSchema } from "./structural-schema.ts";
 
-/** Sample objects by kind, from which the examples are cut out; the fullest of each kind serves best. */
-export type Samples = Readonly<Record<string, { readonly spec: Readonly<Record<string, unknown>> }>>;
+type Spec = Readonly<Record<string, unknown>>;
+
+/** Specs of samples by kind, from which the examples are cut out. */
+export type Samples = Readonly<Record<string, readonly Spec[]>>;
+
+interface Field {
+  readonly path: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+}
 
 export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: ReadonlyMap<string, number>): string {
   return [
@@ -27,16 +35,15 @@ export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: R
     "",
     "The sizes are those of the manifests: far below what etcd stores (1.5 MiB) and what fits into the annotation of a client-side",
     "`kubectl apply` (256 KiB); `make install` applies on the server's side and needs no such annotation.",
-    ...kinds.flatMap((kind) => section(kind, samples[kind.kind]?.spec ?? {})),
+    ...kinds.flatMap((kind) => section(kind, samples[kind.kind] ?? [])),
     "",
   ].join("\n");
 }
 
-function section(kind: Kind, example: Readonly<Record<string, unknown>>): string[] {
+function section(kind: Kind, examples: readonly Spec[]): string[] {
   const spec = structuralSchema(kind.spec);
-  const groups = Object.entries(properties(spec));
-  const simple = groups.filter(([, schema]) => !isGroup(schema));
-  const nested = groups.filter(([, schema]) => isGroup(schema));
+  const fields = fieldsOf(spec, "");
+  const simple = fields.filter(({ schema }) => !isGroup(schema));
   return [
     "",
     `## ${kind.kind}`,
@@ -45,30 +52,36 @@ function section(kind: Kind, example: Readonly<Record<string, unknown>>): string
     "",
     ...columns(kind),
     ...rules("", [...kind.rules.map(({ message }) => message), ...ruleMessages(spec)]),
-    "### spec",
-    "",
-    ...table(simple, spec),
-    ...yamlExample(
-      pick(
-        example,
-        simple.map(([name]) => name),
-      ),
+    ...(simple.length > 0 ? ["### spec", ""] : []),
+    ...table(simple),
+    ...yamlExamples(
+      examples,
+      simple.map(({ path }) => path),
     ),
-    ...nested.flatMap(([name, schema]) => [
-      `### spec.${name}`,
-      "",
-      String(schema["description"] ?? ""),
-      "",
-      ...table(flatten(schema, ""), schema),
-      ...rules(`spec.${name}`, allRuleMessages(schema)),
-      ...yamlExample(pick(example, [name])),
-    ]),
+    ...fields.filter(({ schema }) => isGroup(schema)).flatMap((group) => groupSection(group, examples)),
     "### status",
     "",
     "Written by the operator; what is, never what is hoped.",
     "",
-    ...table(flatten(structuralSchema(kind.status), ""), {}),
+    ...table(allFieldsOf(structuralSchema(kind.status), "")),
   ];
+}
+
+function groupSection({ path, schema, required }: Field, examples: readonly Spec[]): string[] {
+  return [
+    `### spec.${path.replace("[]", "")}`,
+    "",
+    `${schema["description"] ?? ""}${required ? " Required." : ""}`,
+    "",
+    ...table(isOfPod(schema) ? fieldsOf(schema, "") : allFieldsOf(schema, "")),
+    ...rules(`spec.${path}`, isOfPod(schema) ? [] : allRuleMessages(schema)),
+    ...yamlExamples(examples, [path.replace("[]", "")]),
+  ];
+}
+
+/** What users know from Pods is not told field by field again. */
+function isOfPod(schema: Schema): boolean {
+  return String(schema["description"]).includes("as in a Pod");
 }
 
 function columns(kind: Kind): string[] {
@@ -80,27 +93,30 @@ function columns(kind: Kind): string[] {
   ];
 }
 
-function table(fields: readonly (readonly [string, Schema])[], parent: Schema): string[] {
+function table(fields: readonly Field[]): string[] {
   if (fields.length === 0) return [];
-  const required = new Set((parent["required"] as string[] | undefined) ?? []);
-  return [
-    "| field | type | default | |",
-    "|---|---|---|---|",
-    ...fields.map(
-      ([path, schema]) =>
-        `| \`${path}\`${required.has(path) ? " (required)" : ""} | ${type(schema)} | ${defaultOf(schema)} | ${escapeCell(String(schema["description"] ?? ""))} |`,
-    ),
-    "",
-  ];
+  const row = ({ path, schema, required }: Field) =>
+    `| \`${path}\`${required ? " (required)" : ""} | ${type(schema)} | ${defaultOf(schema)} | ${escapeCell(String(schema["description"] ?? ""))} |`;
+  return ["| field | type | default | |", "|---|---|---|---|", ...fields.map(row), ""];
 }
 
-/** Every field below, with its path. */
-function flatten(schema: Schema, prefix: string): [string, Schema][] {
-  const inner = (schema["items"] as Schema | undefined) ?? schema;
-  return Object.entries(properties(inner)).flatMap(([name, field]): [string, Schema][] => {
-    const path = `${prefix}${name}${field["type"] === "array" && isGroup(field) ? "[]" : ""}`;
-    return [[path, field], ...(isGroup(field) ? flatten(field, `${path}.`) : [])];
-  });
+/** The fields of an object, or of the objects of a list. */
+function fieldsOf(schema: Schema, prefix: string): Field[] {
+  const object = (schema["items"] as Schema | undefined) ?? schema;
+  const required = new Set((object["required"] as string[] | undefined) ?? []);
+  return Object.entries(properties(object)).map(([name, field]) => ({
+    path: `${prefix}${name}${field["type"] === "array" && isGroup(field) ? "[]" : ""}`,
+    schema: field,
+    required: required.has(name),
+  }));
+}
+
+/** Those, and all below them. */
+function allFieldsOf(schema: Schema, prefix: string): Field[] {
+  return fieldsOf(schema, prefix).flatMap((field) => [
+    field,
+    ...(isGroup(field.schema) && !isOfPod(field.schema) ? allFieldsOf(field.schema, `${field.path}.`) : []),
+  ]);
 }
 
 function properties(schema: Schema): Record<string, Schema> {
@@ -129,9 +145,15 @@ function ruleMessages(schema: Schema): string[] {
   return ((schema["x-kubernetes-validations"] as { message: string }[] | undefined) ?? []).map(({ message }) => message);
 }
 
+/** Rules between fields name them; those of a single field say of it what it must be. */
 function allRuleMessages(schema: Schema): string[] {
-  const inner = [...Object.values(properties(schema)), ...(schema["items"] ? [schema["items"] as Schema] : [])];
-  return [...ruleMessages(schema), ...inner.flatMap(allRuleMessages)];
+  const ofFields = allFieldsOf(schema, "").flatMap(({ path, schema: field }) => {
+    const inner = (field["items"] ?? field["additionalProperties"]) as Schema | undefined;
+    const own = isGroup(field) ? ruleMessages(field) : ruleMessages(field).map((message) => `\`${path}\` ${message}`);
+    const ofEntries = inner ? ruleMessages(inner).map((message) => (isGroup(inner) ? message : `each of \`${path}\` ${message}`)) : [];
+    return [...own, ...ofEntries];
+  });
+  return [...ruleMessages(schema), ...ofFields];
 }
 
 function rules(where: string, messages: readonly string[]): string[] {
@@ -140,12 +162,11 @@ function rules(where: string, messages: readonly string[]): string[] {
     : [`Rules${where ? ` of \`${where}\`` : ""}:`, "", ...[...new Set(messages)].map((message) => `- ${message}`), ""];
 }
 
-function pick(example: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(names.filter((name) => name in example).map((name) => [name, example[name]]));
-}
-
-function yamlExample(spec: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(spec).length === 0 ? [] : ["```yaml", stringify({ spec }, { lineWidth: 0 }).trimEnd(), "```", ""];
+/** Those parts of the examples, each once. */
+function yamlExamples(examples: readonly Spec[], names: readonly string[]): string[] {
+  const parts = examples.map((spec) => Object.fromEntries(names.filter((name) => name in spec).map((name) => [name, spec[name]])));
+  const texts = parts.filter((part) => Object.keys(part).length > 0).map((spec) => stringify({ spec }, { lineWidth: 0 }).trimEnd());
+  return [...new Set(texts)].flatMap((text) => ["```yaml", text, "```", ""]);
 }
 
 function escapeCell(text: string): string {
