@@ -72,7 +72,7 @@ install: $(installed) ## Install the CRDs into the cluster that KUBECONFIG names
 
 .PHONY: uninstall
 uninstall: $(installed) ## Remove the CRDs, and with them every SampleDB, Backup and Restore of the cluster
-	@kubectl delete --ignore-not-found --kustomize config/crd
+	@kubectl delete --ignore-not-found --timeout=120s --kustomize config/crd
 
 ##@ Build
 

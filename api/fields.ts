@@ -97,13 +97,16 @@ export const timeWithZone = spelled(
   "must be a time with its zone, such as 2026-11-16T03:00:00Z or 2026-11-16T04:00:00+01:00",
 );
 
-/** A number of 64 bits, as a string: JSON.parse would round it. */
+const largestUint64 = "18446744073709551615";
+const withinUint64 = `must be at most ${largestUint64}, which is what 64 bits hold`;
+
+/** A number of 64 bits, as a string: JSON.parse would round it. Of the same length, such strings compare as their numbers do. */
 export const uint64 = withRules(
-  spelled(z.string().min(1).max(20), /^(0|[1-9]\d*)$/, 'must be a whole number of 64 bits in quotes, such as "4711"'),
-  {
-    rule: "self.size() < 20 || self <= '18446744073709551615'",
-    message: "must be at most 18446744073709551615, which is what 64 bits hold",
-  },
+  spelled(z.string().min(1).max(20), /^(0|[1-9]\d*)$/, 'must be a whole number of 64 bits in quotes, such as "4711"').refine(
+    (digits) => digits.length < 20 || digits <= largestUint64,
+    withinUint64,
+  ),
+  { rule: `self.size() < 20 || self <= '${largestUint64}'`, message: withinUint64 },
 );
 
 /** A place in the write-ahead log, such as 0/16B3748. */

@@ -6,8 +6,6 @@ export interface Rule {
   readonly message: string;
   /** Below the place of the rule, such as `.size`. */
   readonly fieldPath?: string;
-  /** Transition rules that must also see a field appear: oldSelf is then an optional. */
-  readonly optionalOldSelf?: true;
 }
 
 /** The schema with rules that the API server checks on every write. */

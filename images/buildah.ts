@@ -7,7 +7,8 @@ import type { Builder } from "./builder.ts";
 import { secondsToPull, succeedsWithin } from "./succeeds-within.ts";
 
 const directory = join(cacheDirectory, "buildah");
-const storage = ["--root", join(directory, "storage"), "--runroot", join(directory, "run")];
+/** The options that name it. */
+export const storage = ["--root", join(directory, "storage"), "--runroot", join(directory, "run")];
 
 /**
  * One at a time on this machine, whichever process asks: targets share layers, and two builds at once would each make

@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageArchive } from "../images/archive.ts";
+import { storage } from "../images/buildah.ts";
 import { chooseBuilder } from "../images/builder.ts";
 import { postgresImage } from "../images/catalog.ts";
-import { cacheDirectory } from "./cache.ts";
 import { run } from "./command.ts";
 import { withLock } from "./lock.ts";
 import { Refusal, runProgram, say, step } from "./progress.ts";
@@ -42,7 +42,6 @@ SQL
 `;
 }
 
-const storage = ["--root", join(cacheDirectory, "buildah/storage"), "--runroot", join(cacheDirectory, "buildah/run")];
 const databaseUser = "10001:0"; // as in a Pod: the server refuses to run as root
 
 async function askServer(major: SettingsMajor): Promise<string> {

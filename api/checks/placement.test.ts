@@ -1,8 +1,4 @@
-import { describe, expect, test } from "vitest";
-import { sampleDBSpec } from "../sampledb.ts";
-import { checkSampleDB } from "./sampledb.ts";
-
-const minimal = { postgresVersion: 17, storage: { size: "1Gi" } };
+import { spread, testViolations, type ViolationTable } from "./violation-table.ts";
 
 const node = (expression: object, kind = "matchExpressions") => ({
   affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ [kind]: [expression] }] } } },
@@ -12,16 +8,8 @@ const pods = (term: object) => ({
   affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname", ...term }] } },
 });
 const podPlace = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]";
-const spread = (...constraints: object[]) => ({
-  topologySpreadConstraints: constraints.map((constraint) => ({
-    maxSkew: 1,
-    topologyKey: "zone",
-    whenUnsatisfiable: "DoNotSchedule",
-    ...constraint,
-  })),
-});
 
-const table: Readonly<Record<string, readonly (readonly [object, string, string])[]>> = {
+const table: ViolationTable = {
   resources: [
     [
       { resources: { requests: { cpu: 2 }, limits: { cpu: "1500m" } } },
@@ -160,11 +148,4 @@ const table: Readonly<Record<string, readonly (readonly [object, string, string]
   ],
 };
 
-describe.each(Object.entries(table))("%s", (_, rows) => {
-  test.each(rows.map(([fields, field, message]) => [field.slice(0, 120), message, fields, field] as const))(
-    "%s: %s",
-    (_, message, fields, field) => {
-      expect(checkSampleDB(sampleDBSpec.parse({ ...minimal, ...fields }))).toEqual([{ field, message: expect.stringContaining(message) }]);
-    },
-  );
-});
+testViolations(table);

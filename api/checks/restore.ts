@@ -3,10 +3,6 @@ import type { RestoreSpec } from "../restore.ts";
 import { placement } from "./placement.ts";
 import { allOf, type Check, shown, type Violation, within } from "./violation.ts";
 
-type Target = RestoreSpec["target"];
-
-const largestUint64 = 2n ** 64n - 1n;
-
 /** A new SampleDB can't have the name of the one it is made from, and a SampleDB goes back in time from its own backups. */
 const destinationFitsSource: Check<RestoreSpec> = function* ({ source, destination }, field) {
   const { sampleDBName: name, type } = destination;
@@ -26,18 +22,8 @@ const destinationFitsSource: Check<RestoreSpec> = function* ({ source, destinati
   }
 };
 
-const target: Check<Target> = function* ({ transactionID }, field) {
-  if (transactionID !== undefined && /^\d+$/.test(transactionID) && BigInt(transactionID) > largestUint64) {
-    yield {
-      field: `${field}.transactionID`,
-      message: `${shown(transactionID)} has more than 64 bits; at most ${largestUint64} is allowed`,
-    };
-  }
-};
-
 const everything = allOf<RestoreSpec>(
   destinationFitsSource,
-  within("target", target),
   within("destination", within<RestoreSpec["destination"], "overrides">("overrides", placement)),
 );
 

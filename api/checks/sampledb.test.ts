@@ -1,27 +1,9 @@
-import { describe, expect, test } from "vitest";
-import { type SampleDBSpec, sampleDBSpec } from "../sampledb.ts";
+import { expect, test } from "vitest";
 import { checkSampleDB } from "./sampledb.ts";
 import { describeViolations } from "./violation.ts";
+import { sampleDB, spread, testViolations, type ViolationTable } from "./violation-table.ts";
 
-const minimal = { postgresVersion: 17, storage: { size: "1Gi" } } as const;
-
-type Input = Parameters<typeof sampleDBSpec.parse>[0];
-
-/** As the API server leaves it: through the schema, with its defaults. */
-function spec(fields: object): SampleDBSpec {
-  return sampleDBSpec.parse({ ...minimal, ...fields } satisfies Input);
-}
-
-const spread = (...constraints: object[]) => ({
-  topologySpreadConstraints: constraints.map((constraint) => ({
-    maxSkew: 1,
-    topologyKey: "zone",
-    whenUnsatisfiable: "DoNotSchedule",
-    ...constraint,
-  })),
-});
-
-const everything = spec({
+const everything = sampleDB({
   replicas: 3,
   resources: {
     requests: { cpu: "500m", memory: "1Gi", "hugepages-2Mi": "64Mi" },
@@ -86,7 +68,7 @@ const everything = spec({
 });
 
 test("the smallest spec and one with everything are right", () => {
-  expect(checkSampleDB(spec({}))).toEqual([]);
+  expect(checkSampleDB(sampleDB({}))).toEqual([]);
   expect(checkSampleDB(everything)).toEqual([]);
 });
 
@@ -100,7 +82,7 @@ test("checking everything takes far less than a millisecond", () => {
   expect(times[100]).toBeLessThan(0.5);
 });
 
-const table: Readonly<Record<string, readonly (readonly [object, string, string])[]>> = {
+const table: ViolationTable = {
   names: [
     [
       { nodeSelector: { "a b": "x" } },
@@ -164,17 +146,10 @@ const table: Readonly<Record<string, readonly (readonly [object, string, string]
   ],
 };
 
-describe.each(Object.entries(table))("%s", (_, rows) => {
-  test.each(rows.map(([fields, field, message]) => [field.slice(0, 120), message, fields, field] as const))(
-    "%s: %s",
-    (_, message, fields, field) => {
-      expect(checkSampleDB(spec(fields))).toEqual([{ field, message: expect.stringContaining(message) }]);
-    },
-  );
-});
+testViolations(table);
 
 test("all that is wrong is told at once, in one line where one is wanted", () => {
-  const violations = checkSampleDB(spec({ nodeSelector: { "a b": "x" }, postgresql: { hba: ["nonsense"] } }));
+  const violations = checkSampleDB(sampleDB({ nodeSelector: { "a b": "x" }, postgresql: { hba: ["nonsense"] } }));
   expect(violations.map(({ field }) => field)).toEqual(["spec.nodeSelector[a b]", "spec.postgresql.hba[0]"]);
   expect(describeViolations(violations)).toMatch(/^spec\.nodeSelector\[a b\]: .*; spec\.postgresql\.hba\[0\]: "nonsense" does not begin/);
 });
