@@ -1,9 +1,10 @@
-// make install, and the roles that people are given.
+// make install and uninstall, and the roles that people are given.
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { programsDirectory } from "../e2e/cluster/programs.ts";
 import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
 import { run } from "../tools/command.ts";
+import { eventually } from "../tools/eventually.ts";
 import { kinds } from "./kinds.ts";
 
 const project = dirname(import.meta.dirname);
@@ -13,14 +14,17 @@ let plane: StandaloneControlPlane;
 beforeAll(async () => {
   plane = await StandaloneControlPlane.start();
   await make("install");
-  await plane.kubectl("apply", "--server-side", "--filename", join(project, "config/rbac"));
+  for (const { singular } of kinds) {
+    await plane.kubectl("apply", "--server-side", "--filename", join(project, `config/rbac/${singular}_roles.yaml`));
+  }
 });
 
 afterAll(() => plane.stop());
 
-async function make(target: string): Promise<void> {
+/** Resolves to what it printed. */
+async function make(target: string): Promise<string> {
   const env = { KUBECONFIG: plane.kubeconfig, PATH: `${await programsDirectory()}:${process.env["PATH"]}` };
-  await run("make", ["--directory", project, target], { env });
+  return run("make", ["--no-print-directory", "--directory", project, target], { env });
 }
 
 async function definitions(): Promise<string[]> {
@@ -47,7 +51,25 @@ test.each([
   }
 });
 
-test("install can be repeated", async () => {
+test("install can be repeated, and uninstall takes every kind away; a second one finds nothing to do and says nothing", async () => {
   await make("install");
   expect(await definitions()).toHaveLength(kinds.length);
+  await make("uninstall");
+  expect(await definitions()).toEqual([]);
+  expect(await make("uninstall")).toBe("");
+});
+
+test("uninstall reminds the API server of a definition that does not go", async () => {
+  await make("install");
+  const [definition = ""] = await definitions();
+  const setFinalizers = (finalizers: string[]) =>
+    plane.kubectl("patch", definition, "--type=merge", `--patch=${JSON.stringify({ metadata: { finalizers } })}`);
+  await setFinalizers(["example.com/keep"]);
+  const uninstalled = make("uninstall");
+  await eventually("the definition was changed", 60_000, async () =>
+    (await plane.kubectl("get", definition, "--output=jsonpath={.metadata.annotations}")).includes("sampledb.io/uninstall-attempt"),
+  );
+  await setFinalizers([]);
+  await uninstalled;
+  expect(await definitions()).toEqual([]);
 });

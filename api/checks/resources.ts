@@ -1,5 +1,5 @@
 // CPU, memory and the like of each Pod, as the API server will want them in the Pod.
-import { compareQuantities, parseQuantity } from "./quantity.ts";
+import { compareQuantities, parseQuantity } from "../../kubernetes/quantity.ts";
 import { type Check, shown, type Violation } from "./violation.ts";
 
 type ResourceList = Readonly<Record<string, string | number>>;

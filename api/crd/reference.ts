@@ -1,5 +1,6 @@
 // The reference page: every field of every kind in words, with an example for each group of fields.
 import { stringify } from "yaml";
+import { conditionTypes, reasons } from "../conditions.ts";
 import type { Kind } from "../kinds.ts";
 import { apiVersion } from "../version.ts";
 import { type Schema, structuralSchema } from "./structural-schema.ts";
@@ -25,6 +26,9 @@ export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: R
     "",
     "Whoever may create a SampleDB can run images of their choice in that namespace, with the namespace's own limits and no",
     "others: give the role `sampledb-sampledb-editor` to people who may create Pods there.",
+    "",
+    "This version checks and stores Backups, Restores and `spec.backup` of a SampleDB, and does not act on them: they say so in a",
+    `condition (\`${conditionTypes.succeeded}\` of a Backup or Restore, \`${conditionTypes.backupConfigured}\` of a SampleDB) with the reason \`${reasons.notSupported}\`.`,
     "",
     "| kind | short name | roles | size of the CRD |",
     "|---|---|---|---|",
@@ -134,6 +138,8 @@ function type(schema: Schema): string {
   if (schema["type"] === "array") return `list of ${type(schema["items"] as Schema)}`;
   if (schema["additionalProperties"]) return `map to ${type(schema["additionalProperties"] as Schema)}`;
   const range = [schema["minimum"] ?? "", schema["maximum"] ?? ""];
+  const [least, most] = range;
+  if (least !== "" && most === "") return `${schema["type"]}, ${least} or more`;
   return `${schema["type"]}${range.some((bound) => bound !== "") ? `, ${range.join("–")}` : ""}`;
 }
 

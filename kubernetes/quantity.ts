@@ -1,4 +1,5 @@
-// Quantities of Kubernetes, exactly: 1Gi, 100m, 1e3, .5. Numbers would round what bigint does not.
+// Quantities of Kubernetes, exactly: 1Gi, 100m, 1e3, .5. Numbers would round what bigint does not. The API checks them, and the
+// runtime compares them.
 
 const quantityPattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([-+]?\d{1,3}))?$/;
 const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };

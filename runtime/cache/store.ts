@@ -1,0 +1,154 @@
+// The objects of one kind in memory, with indexes, as a watch brings them and one's own writes change them.
+import type { PendingWrite } from "../kube/client.ts";
+import { type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
+import { Index, type IndexFunction } from "./indexes.ts";
+import { OwnWrites } from "./own-writes.ts";
+
+/** What a watch told, against what it told before. `initial`: it was there when this process came. */
+export type Change<T extends KubeObject = KubeObject> =
+  | { readonly type: "added"; readonly object: T; readonly initial: boolean }
+  | { readonly type: "changed"; readonly object: T; readonly previous: T }
+  | { readonly type: "removed"; readonly object: T };
+
+export interface StoreOptions<T extends KubeObject> {
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
+  /** Takes off what nobody reads, before an object is kept. Gives a new object, and leaves alone what it is given. */
+  readonly trim?: ((object: T) => T) | undefined;
+  /** Whether the watch brings such an object; all of them unless told. */
+  readonly selects?: ((object: T) => boolean) | undefined;
+  readonly now: () => number;
+}
+
+export class Store<T extends KubeObject> {
+  readonly #watched = new Map<string, T>();
+  readonly #indexes = new Map<string, Index<T>>();
+  readonly #trim: (object: T) => T;
+  readonly #own: OwnWrites<T>;
+
+  constructor({ indexes = {}, trim = (object) => object, selects = () => true, now }: StoreOptions<T>) {
+    for (const [name, values] of Object.entries(indexes)) this.#indexes.set(name, new Index(values));
+    this.#trim = trim;
+    // The answer to a write is its caller's: what is shown of it is a copy.
+    const shown = (object: T) => (selects(object) ? this.#kept({ ...object, metadata: { ...object.metadata } }) : undefined);
+    this.#own = new OwnWrites({ now, shown });
+  }
+
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  /** How many of one's own writes are shown that the watch has not brought. */
+  get ownWrites(): number {
+    return this.#own.size;
+  }
+
+  get(key: Key): T | undefined {
+    return this.#read(keyText(key));
+  }
+
+  /** All of them, or those of a namespace. */
+  list(namespace?: string): T[] {
+    const found: T[] = [];
+    for (const key of this.#keys()) {
+      const object = this.#read(key);
+      if (object && (namespace === undefined || (object.metadata.namespace ?? "") === namespace)) found.push(object);
+    }
+    return found;
+  }
+
+  /** Those for which the index has this value. */
+  listBy(indexName: string, value: string): T[] {
+    const index = this.#indexes.get(indexName);
+    if (!index) throw new Error(`there is no index ${indexName}: there are ${[...this.#indexes.keys()].join(", ") || "none"}`);
+    const keys = new Set(index.keys(value));
+    for (const key of this.#own.keys()) keys.add(key); // few: those whose events are on their way
+    const found: T[] = [];
+    for (const key of keys) {
+      const object = this.#read(key);
+      if (object && index.has(object, value)) found.push(object);
+    }
+    return found;
+  }
+
+  /** As the watch has brought them, without one's own writes: what changes are told against. */
+  watched(): T[] {
+    return [...this.#watched.values()];
+  }
+
+  /** The watch brought an object. The same version again is no change. */
+  put(brought: T, initial: boolean): Change<T> | undefined {
+    const key = keyText(keyOf(brought));
+    this.#own.arrived(key, brought);
+    const previous = this.#watched.get(key);
+    if (previous?.metadata.resourceVersion === brought.metadata.resourceVersion && previous?.metadata.uid === brought.metadata.uid) return;
+    const object = this.#kept(brought);
+    this.#watched.set(key, object);
+    for (const index of this.#indexes.values()) index.update(key, previous, object);
+    return previous === undefined ? { type: "added", object, initial } : { type: "changed", object, previous };
+  }
+
+  /** The watch brought an object's end. */
+  remove(brought: T): Change<T> | undefined {
+    const key = keyText(keyOf(brought));
+    this.#own.removed(key, brought);
+    return this.#forget(key, this.#kept(brought));
+  }
+
+  /** The watch of a namespace (or of all) has brought everything up to this version. */
+  passed(namespace: string | undefined, version: string | undefined): void {
+    this.#own.passed(version, inScope(namespace));
+  }
+
+  /** Begins a list of a namespace (or of all): what it does not bring is gone, though no watch said so. */
+  beginList(namespace: string | undefined): { seen(object: T): void; end(version: string | undefined): Change<T>[] } {
+    const own = this.#own.beginList();
+    const seen = new Set<string>();
+    const listed = inScope(namespace);
+    return {
+      seen: (object) => seen.add(keyText(keyOf(object))),
+      end: (version) => {
+        own.listed(version, listed);
+        const gone = [...this.#watched].filter(([key]) => listed(key) && !seen.has(key));
+        return gone.flatMap(([key, object]) => {
+          this.#own.removed(key, object);
+          return this.#forget(key, object) ?? [];
+        });
+      },
+    };
+  }
+
+  beginWrite(key: Key): PendingWrite {
+    const text = keyText(key);
+    return this.#own.begin(text, () => this.#watched.get(text));
+  }
+
+  #forget(key: string, object: T): Change<T> | undefined {
+    const previous = this.#watched.get(key);
+    if (previous === undefined) return;
+    this.#watched.delete(key);
+    for (const index of this.#indexes.values()) index.update(key, previous, undefined);
+    return { type: "removed", object };
+  }
+
+  /** Nine tenths of an object's memory are managedFields. Set, not deleted: a deleted property makes an object slow and large. */
+  #kept(object: T): T {
+    const metadata = object.metadata as { managedFields?: unknown };
+    if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
+    return this.#trim(object);
+  }
+
+  #read(key: string): T | undefined {
+    const own = this.#own.get(key);
+    if (own === "hidden") return undefined;
+    return own ?? this.#watched.get(key);
+  }
+
+  *#keys(): Generator<string> {
+    yield* this.#watched.keys();
+    for (const key of this.#own.keys()) if (!this.#watched.has(key)) yield key;
+  }
+}
+
+function inScope(namespace: string | undefined): (key: string) => boolean {
+  return (key) => !namespace || key.startsWith(`${namespace}/`);
+}

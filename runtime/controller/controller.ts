@@ -1,0 +1,121 @@
+// Runs a controller: changes go into its queue, and its workers reconcile what comes out.
+
+import { randomUUID } from "node:crypto";
+import type { Cache } from "../cache/cache.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { type Key, keyText, parseKey } from "../kube/object.ts";
+import type { Log } from "../observability/log.ts";
+import { again, type Outcome, type Queue, type Run } from "../queue/queue.ts";
+import type { ControllerDefinition, Source } from "./builder.ts";
+import type { Ending } from "./ending.ts";
+import { GivenUp, judge, ReconcileTimedOut } from "./judgement.ts";
+import { Objects, type ObjectsOptions } from "./objects.ts";
+import { asError, failed, type Result, TerminalError, terminal } from "./result.ts";
+import { Settled } from "./settled.ts";
+
+export interface ControllerOptions {
+  readonly cache: Cache;
+  /** Its writes are shown by the cache. */
+  readonly client: KubeClient;
+  readonly queue: Queue;
+  readonly log: Log;
+  /** Told of every reconcile that ended, for metrics. */
+  readonly ended?: (ending: Ending, milliseconds: number) => void;
+  readonly objects: ObjectsOptions;
+  readonly clock?: Clock;
+}
+
+export class Controller {
+  readonly #definition: ControllerDefinition;
+  readonly #options: ControllerOptions;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #settled = new Settled();
+  /** When keys may run again for which the API server asked to be left alone. */
+  readonly #heldUntil = new Map<string, number>();
+  /** Ends the reconciles that are under way. */
+  readonly #underWay = new Set<(reason: Error) => void>();
+
+  constructor(definition: ControllerDefinition, options: ControllerOptions) {
+    this.#definition = definition;
+    this.#options = options;
+    this.#log = options.log.child({ controller: definition.name });
+    this.#clock = options.clock ?? systemClock;
+    for (const source of definition.sources) this.#subscribe(source);
+  }
+
+  /** Begins to reconcile. Until then changes are gathered, so that a standby takes over with all of them in its queue. */
+  start(): void {
+    this.#options.queue.start((key, run) => this.#work(key, run), this.#definition.maxConcurrentReconciles);
+  }
+
+  /** No reconcile begins any more; resolves when those under way have ended. */
+  async drain(): Promise<void> {
+    await this.#options.queue.drain();
+  }
+
+  /** No reconcile begins any more, and those under way are ended: their signals are aborted and they write no more. */
+  async giveUp(cause: Error): Promise<void> {
+    const drained = this.drain();
+    for (const end of this.#underWay) end(new GivenUp("the controller has ended", { cause }));
+    await drained;
+  }
+
+  #subscribe({ resource, concerned }: Source): void {
+    this.#options.cache.watch(resource).subscribe((change) => {
+      const priority = change.type === "added" && change.initial ? "initial" : "changed";
+      for (const key of concerned(change)) this.#options.queue.add(keyText(key), { priority });
+    });
+  }
+
+  async #work(text: string, { attempt }: Run): Promise<Outcome> {
+    const begin = this.#clock.now();
+    const held = (this.#heldUntil.get(text) ?? begin) - begin;
+    if (held > 0) return again(held);
+    this.#heldUntil.delete(text);
+    const key = parseKey(text);
+    const log = this.#log.child({ ...key, reconcileId: randomUUID() });
+    const result = await this.#reconcile(key, log);
+    const { outcome, ending, hold } = judge(result, attempt, log);
+    const now = this.#clock.now();
+    if (hold !== undefined) this.#heldUntil.set(text, now + hold);
+    const took = now - begin;
+    this.#options.ended?.(ending, took);
+    log.debug({ took: took / 1000, reason: ending }, "reconciled");
+    return outcome;
+  }
+
+  /** Never rejects. After the timeout its signal is aborted, which ends the calls under way and refuses new ones. */
+  async #reconcile(key: Key, log: Log): Promise<Result> {
+    const { reconcile, timeoutSeconds } = this.#definition;
+    const end = new AbortController();
+    const { promise: ended, resolve } = Promise.withResolvers<Result>();
+    const giveUp = (reason: Error) => {
+      resolve(failed(reason));
+      end.abort(reason);
+    };
+    const cancel = this.#clock.schedule(timeoutSeconds * 1000, () =>
+      giveUp(new ReconcileTimedOut(`the reconcile did not end within ${timeoutSeconds} s and was given up`)),
+    );
+    this.#underWay.add(giveUp);
+    try {
+      const client = this.#options.client.with({ signal: end.signal });
+      const objects = new Objects(this.#options.cache, client, this.#options.objects, this.#settled);
+      return await Promise.race([ended, caught(() => reconcile({ key, objects, client, signal: end.signal, log }))]);
+    } finally {
+      cancel();
+      this.#underWay.delete(giveUp);
+      end.abort(); // whatever it left behind does not write any more: another run of this key may begin now
+    }
+  }
+}
+
+async function caught(reconcile: () => Promise<Result>): Promise<Result> {
+  try {
+    return await reconcile();
+  } catch (thrown) {
+    const error = asError(thrown);
+    return error instanceof TerminalError ? terminal(error) : failed(error);
+  }
+}

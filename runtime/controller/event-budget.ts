@@ -1,0 +1,27 @@
+// How many different events of one object are recorded: a loop must not fill etcd.
+import { BoundedMap } from "../bounded-map.ts";
+
+/** At once. */
+const burst = 25;
+/** How long it takes to earn one more. */
+const refillMilliseconds = 5 * 60_000;
+
+const mostRemembered = 4096;
+
+export class EventBudget {
+  readonly #now: () => number;
+  readonly #allowances = new BoundedMap<{ readonly left: number; readonly at: number }>(mostRemembered);
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Whether there is one left for the object; it is taken then. */
+  take(uid: string): boolean {
+    const now = this.#now();
+    const before = this.#allowances.get(uid) ?? { left: burst, at: now };
+    const left = Math.min(burst, before.left + (now - before.at) / refillMilliseconds);
+    this.#allowances.set(uid, { left: left < 1 ? left : left - 1, at: now });
+    return left >= 1;
+  }
+}

@@ -1,0 +1,67 @@
+// A reconcile as a list of steps over one scope.
+import { after, asError, earliest, failed, type Result, TerminalError, terminal } from "./result.ts";
+
+export type StepResult =
+  | { readonly kind: "done"; readonly result?: Result }
+  /** The steps after this one need what it waits for. */
+  | { readonly kind: "wait"; readonly for: string; readonly result: Result };
+
+/** Idempotent, one concern; waits by returning, never by sleeping. */
+export type Step<Scope> = (scope: Scope) => Promise<StepResult>;
+
+export const done: StepResult = { kind: "done" };
+
+/** Finished for now, and to be looked at again: what is looked at does not tell when it changes. */
+export function doneUntil(seconds: number): StepResult {
+  return { kind: "done", result: after(seconds) };
+}
+
+export function waitFor(what: string, result: Result): StepResult {
+  return { kind: "wait", for: what, result };
+}
+
+export interface StepsOutcome {
+  readonly result: Result;
+  readonly errors: readonly StepError[];
+  /** What the last step to run waits for. */
+  readonly waitingFor: string | undefined;
+}
+
+/** An error with the step in which it happened. */
+export class StepError extends Error {
+  override readonly name = "StepError";
+  readonly step: string;
+
+  constructor(step: string, cause: Error) {
+    super(`${step}: ${cause.message}`, { cause });
+    this.step = step;
+  }
+}
+
+/**
+ * Runs every step, in order, unless one says wait. An error does not keep the next steps from running. Rejects when the reconcile
+ * was given up meanwhile: another run of the same key may have begun.
+ */
+export async function runSteps<Scope extends { readonly signal: AbortSignal }>(
+  steps: readonly Step<Scope>[],
+  scope: Scope,
+): Promise<StepsOutcome> {
+  const results: Result[] = [];
+  const errors: StepError[] = [];
+  let waitingFor: string | undefined;
+  for (const step of steps) {
+    scope.signal.throwIfAborted();
+    try {
+      const outcome = await step(scope);
+      if (outcome.result) results.push(outcome.result);
+      if (outcome.kind === "done") continue;
+      waitingFor = outcome.for;
+      break;
+    } catch (thrown) {
+      const error = new StepError(step.name, asError(thrown));
+      errors.push(error);
+      results.push(thrown instanceof TerminalError ? terminal(error) : failed(error));
+    }
+  }
+  return { result: earliest(results), errors, waitingFor };
+}

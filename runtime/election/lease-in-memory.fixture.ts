@@ -1,0 +1,53 @@
+// A Lease for tests of time: it is read and written as on an API server, and the test decides what becomes of each call.
+import type { CallOptions } from "../kube/client.ts";
+import { Aborted, type ApiError, apiError } from "../kube/errors.ts";
+import type { Lease } from "./lease.ts";
+import type { LeaseClient } from "./lease-store.ts";
+
+export function refusal(code: number, reason: string): ApiError {
+  return apiError({ method: "PUT", path: "/leases" }, code, { reason, message: reason });
+}
+
+export class LeaseInMemory {
+  lease: Lease | undefined;
+  /** What happens to a call on its way there. */
+  before: (verb: string, options: CallOptions) => Promise<void> = async () => {};
+  /** What happens to the answer on its way back. */
+  after: (verb: string) => Promise<void> = async () => {};
+  #version = 0;
+
+  readonly client = {
+    find: (_: unknown, __: unknown, options: CallOptions) => this.#call("get", options, () => this.lease),
+    create: (_: unknown, lease: Lease, options: CallOptions) =>
+      this.#call("create", options, () => {
+        if (this.lease) throw refusal(409, "AlreadyExists");
+        return this.#put(lease);
+      }),
+    replace: (_: unknown, lease: Lease, options: CallOptions) =>
+      this.#call("update", options, () => {
+        if (!this.lease) throw refusal(404, "NotFound");
+        if (this.lease.metadata.resourceVersion !== lease.metadata.resourceVersion) throw refusal(409, "Conflict");
+        return this.#put(lease);
+      }),
+  } as unknown as LeaseClient;
+
+  /** What a person does to it; undefined deletes it. */
+  tamper(change: (lease: Lease) => Lease | undefined): void {
+    const changed = this.lease && change(this.lease);
+    this.lease = changed && this.#put(changed);
+  }
+
+  #put(lease: Lease): Lease {
+    this.#version++;
+    this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(this.#version) } };
+    return this.lease;
+  }
+
+  async #call<T>(verb: string, options: CallOptions, answer: () => T): Promise<T> {
+    await this.before(verb, options);
+    if (options.signal?.aborted) throw new Aborted(verb);
+    const value = answer();
+    await this.after(verb);
+    return value;
+  }
+}

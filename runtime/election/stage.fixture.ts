@@ -1,0 +1,83 @@
+// For tests: a namespace with candidates in processes of their own, and the history of what they wrote and of their lease.
+import { KubeClient } from "../kube/client.ts";
+import { Credentials } from "../kube/credentials.ts";
+import { kubeConfigFromFile } from "../kube/kube-config.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { clusterScoped, namespaced } from "../kube/resource.ts";
+import { Transport } from "../kube/transport.ts";
+import type { CandidateSettings } from "./candidate.fixture.ts";
+import { CandidateProcess } from "./candidate-process.fixture.ts";
+import { History } from "./history.fixture.ts";
+import { type Lease, leases, newLease } from "./lease.ts";
+import type { Timing } from "./timing.ts";
+
+/** In the proportions of the real ones, and long enough for a machine that has other things to do as well. */
+export const shortTiming: Timing = { leaseDuration: 6000, renewDeadline: 4000, retryPeriod: 800 };
+
+interface Written extends KubeObject {
+  readonly data: { readonly writer: string; readonly count: string };
+}
+
+export class Stage implements AsyncDisposable {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly #transport: Transport;
+  readonly #kubeconfig: string;
+  readonly #candidates: CandidateProcess[] = [];
+  #written: History<Written> | undefined;
+  #leases: History<Lease> | undefined;
+
+  private constructor(kubeconfig: string, namespace: string) {
+    this.#kubeconfig = kubeconfig;
+    this.#transport = new Transport(new Credentials(() => kubeConfigFromFile(kubeconfig)));
+    this.client = new KubeClient(this.#transport, { fieldManager: "test" });
+    this.namespace = namespace;
+  }
+
+  static async open(kubeconfig: string, namespace: string): Promise<Stage> {
+    const stage = new Stage(kubeconfig, namespace);
+    const { client } = stage;
+    const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");
+    const configMaps = namespaced<Written>("v1", "ConfigMap", "configmaps");
+    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    const empty = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "written" }, data: { writer: "", count: "" } };
+    stage.#written = new History(client, configMaps, await client.create(configMaps, empty));
+    stage.#leases = new History(client, leases, await client.create(leases, newLease({ namespace, name: "election" }, {})));
+    return stage;
+  }
+
+  /** Writes every 20 ms while it leads, directly to the API server, unless told otherwise. */
+  candidate(identity: string, settings: Partial<CandidateSettings> = {}): CandidateProcess {
+    const { namespace } = this;
+    const usual = { kubeconfig: this.#kubeconfig, namespace, timing: shortTiming, writeEvery: 20, writeDeadline: 1000, linger: 500 };
+    const candidate = new CandidateProcess({ ...usual, ...settings, identity });
+    this.#candidates.push(candidate);
+    return candidate;
+  }
+
+  /** The counters that a candidate has written, as the API server has taken them. */
+  writesOf(identity: string): number[] {
+    return this.#data.filter(({ writer }) => writer === identity).map(({ count }) => Number(count));
+  }
+
+  /** Who wrote after whom: `a b` when a's writes all came before b's. */
+  get turns(): string {
+    const writers = this.#data.map(({ writer }) => writer);
+    return writers.filter((writer, index) => writer !== writers[index - 1]).join(" ");
+  }
+
+  get leases(): readonly Lease[] {
+    return this.#leases?.states ?? [];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const candidate of this.#candidates) candidate.kill("SIGKILL");
+    this.#written?.end();
+    this.#leases?.end();
+    await this.#transport.close();
+  }
+
+  get #data(): Written["data"][] {
+    return (this.#written?.states ?? []).map(({ data }) => data);
+  }
+}

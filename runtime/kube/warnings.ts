@@ -1,0 +1,9 @@
+// The warnings that come with an answer.
+import type { IncomingHttpHeaders } from "node:http";
+
+/** `299 - "text"`, several of them in one header or in many; an API server uses no other code. */
+export function warnings({ warning }: IncomingHttpHeaders): string[] {
+  if (warning === undefined) return [];
+  const text = Array.isArray(warning) ? warning.join(", ") : warning;
+  return [...text.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = ""]) => quoted.replace(/\\(.)/g, "$1"));
+}

@@ -1,0 +1,89 @@
+// What a log line may say of an error: who it is, what it says and where it came from, and none of what it carries along.
+import { types } from "node:util";
+import { ApiError } from "../kube/errors.ts";
+
+export interface ErrorDescription {
+  readonly name: string;
+  readonly message: string;
+  /** The status and the reason that the API server gave. */
+  readonly code?: number;
+  readonly reason?: string;
+  readonly stack?: string;
+  readonly cause?: ErrorDescription;
+  /** The parts of an AggregateError. */
+  readonly errors?: readonly ErrorDescription[];
+}
+
+/** An error can be its own cause, and an aggregate can hold thousands. */
+const most = { depth: 5, errors: 20, message: 4096, name: 128, frames: 30 };
+
+interface Walk {
+  readonly stack: boolean;
+  /** How many more errors may be described. */
+  left: number;
+}
+
+/**
+ * Never throws, and its size is bounded. Bodies, headers, details and whatever else libraries hang on their errors stay
+ * out: an allow-list can't be outrun by a new property, as a list of what to remove can.
+ */
+export function describeError(error: unknown, { stack = true }: { readonly stack?: boolean } = {}): ErrorDescription {
+  try {
+    return describe(error, 1, { stack, left: most.errors });
+  } catch {
+    return { name: "Error", message: "it could not be described" }; // a getter of the error's throws
+  }
+}
+
+function describe(error: unknown, depth: number, walk: Walk): ErrorDescription {
+  walk.left--;
+  if (!isError(error)) return describeOther(error);
+  const message = String(error.message);
+  const more = depth < most.depth && walk.left > 0;
+  return {
+    name: shorten(String(error.name), most.name),
+    message: shorten(withoutQuotedInput(message), most.message),
+    ...(error instanceof ApiError ? { code: error.code, reason: error.reason } : {}),
+    ...(walk.stack && typeof error.stack === "string" ? { stack: frames(error.stack, message) } : {}),
+    ...(more && error.cause !== undefined && error.cause !== null ? { cause: describe(error.cause, depth + 1, walk) } : {}),
+    ...(more && error instanceof AggregateError ? { errors: describeAll(error.errors, depth + 1, walk) } : {}),
+  };
+}
+
+function describeAll(errors: readonly unknown[], depth: number, walk: Walk): ErrorDescription[] {
+  const described: ErrorDescription[] = [];
+  for (const error of errors) {
+    if (walk.left <= 0) break;
+    described.push(describe(error, depth, walk));
+  }
+  return described;
+}
+
+function isError(error: unknown): error is Error {
+  return error instanceof Error || types.isNativeError(error);
+}
+
+/** Anything can be thrown, a Secret too: of what is no error and no text, only the type is told. */
+function describeOther(thrown: unknown): ErrorDescription {
+  if (typeof thrown === "string") return { name: "string", message: shorten(withoutQuotedInput(thrown), most.message) };
+  return { name: typeof thrown, message: "what was thrown is no Error" };
+}
+
+/** JSON.parse quotes what it could not read, and that may be the middle of a Secret. Others put its message into theirs. */
+function withoutQuotedInput(message: string): string {
+  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON/gs, ": not valid JSON");
+}
+
+/** The frames alone: a stack begins with the message as it was when the error was made. */
+function frames(stack: string, message: string): string {
+  const begin = message === "" ? -1 : stack.indexOf(message);
+  const lines = stack.slice(begin < 0 ? 0 : begin + message.length).split("\n");
+  return lines
+    .filter((line) => /^ {4}at /.test(line))
+    .slice(0, most.frames)
+    .join("\n");
+}
+
+function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}

@@ -1,0 +1,78 @@
+// The items whose time has not come, the earliest on top. Items know their place, so that one can leave from the middle.
+
+export interface Delayed {
+  /** May only be changed while the item is not in the heap. */
+  due: number;
+  /** Where the item is in the heap; only the heap sets it. */
+  heapIndex: number;
+  /** Orders items that are due at the same time: the one that came first leaves first. Only the heap sets it. */
+  heapTurn: number;
+}
+
+/** A binary heap: adding and removing take logarithmic time, looking at the earliest takes none. */
+export class DelayHeap<T extends Delayed> {
+  readonly #items: T[] = [];
+  #turns = 0;
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  get earliest(): T | undefined {
+    return this.#items[0];
+  }
+
+  add(item: T): void {
+    item.heapTurn = this.#turns++;
+    this.#rise(item, this.#items.length);
+  }
+
+  /** The item must be in this heap. */
+  remove(item: T): void {
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    // The last item fills the gap, and may belong above or below it: they come from different branches.
+    const above = this.#items[(item.heapIndex - 1) >> 1];
+    if (item.heapIndex > 0 && above && before(last, above)) this.#rise(last, item.heapIndex);
+    else this.#sink(last, item.heapIndex);
+  }
+
+  clear(): void {
+    this.#items.length = 0;
+  }
+
+  #put(item: T, index: number): void {
+    this.#items[index] = item;
+    item.heapIndex = index;
+  }
+
+  #rise(item: T, from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1;
+      const parent = this.#items[parentIndex];
+      if (!parent || !before(item, parent)) break;
+      this.#put(parent, index);
+      index = parentIndex;
+    }
+    this.#put(item, index);
+  }
+
+  #sink(item: T, from: number): void {
+    let index = from;
+    for (;;) {
+      const left = this.#items[2 * index + 1];
+      const right = this.#items[2 * index + 2];
+      const child = left && right && before(right, left) ? right : left;
+      if (!child || !before(child, item)) break;
+      const childIndex = child.heapIndex;
+      this.#put(child, index);
+      index = childIndex;
+    }
+    this.#put(item, index);
+  }
+}
+
+function before(a: Delayed, b: Delayed): boolean {
+  return a.due < b.due || (a.due === b.due && a.heapTurn < b.heapTurn);
+}

@@ -1,0 +1,121 @@
+// The webhooks' own certificates where nobody else makes them: kept in one Secret that all replicas share, and rotated by
+// whichever replica comes first.
+import type { CertifiedKey } from "../certificates/issue.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
+import { type Key, type KubeObject, keyText } from "../kube/object.ts";
+import { namespaced } from "../kube/resource.ts";
+import type { Log } from "../observability/log.ts";
+import { type ConfigurationName, type Observed, observeConfigurations, publishBundle, trustedBundles } from "./ca-bundles.ts";
+import { carryOut } from "./carry-out.ts";
+import { type Kept, planRotation } from "./rotation.ts";
+
+export interface SelfMadeDependencies {
+  /** Every replica keeps the certificates, so its writes must not depend on being the leader. */
+  readonly kube: KubeClient;
+  readonly secret: Key;
+  /** Given to the Secret when it is made. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly configurations: readonly ConfigurationName[];
+  /** DNS names and addresses by which the API server calls us: `<service>.<namespace>.svc`. */
+  readonly names: readonly string[];
+  readonly commonName: string;
+  /** A year unless told. */
+  readonly authorityLifetimeMs?: number;
+  /** 90 days unless told. */
+  readonly leafLifetimeMs?: number;
+  readonly now: () => Date;
+  readonly log: Pick<Log, "info" | "warn">;
+}
+
+export interface Keeping {
+  /** What to serve from now on. */
+  readonly serving: CertifiedKey;
+  readonly nextCheckMs: number;
+  /** Configurations that are not there: their webhooks are not called, which is no problem of ours. */
+  readonly missing: readonly string[];
+  /** What keeps the API server from trusting us, for people; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+interface Secret extends KubeObject {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export const secrets = namespaced<Secret>("v1", "Secret", "secrets");
+const day = 24 * 3_600_000;
+/** Only time is looked after by this: CertificateKeeper also watches the configurations and the Secret. */
+const checkEveryMs = 3_600_000;
+const retryMs = 30_000;
+const rounds = 10;
+
+/**
+ * Does whatever is due and says when to call it again; safe to call at any time, by any number of replicas at once.
+ * Rejects when the API server can't be asked: what was served before stays good for weeks.
+ */
+export async function keepCertificates(deps: SelfMadeDependencies): Promise<Keeping> {
+  for (let round = 1; round <= rounds; round++) {
+    // The configurations go first: whatever bundle they hold, the Secret that is read afterwards is not older than it.
+    const observed = await observeConfigurations(deps.kube, deps.configurations);
+    const secret = await deps.kube.find(secrets, deps.secret);
+    const kept = keptIn(secret);
+    const now = deps.now();
+    const plan = planRotation({ kept, trusted: trustedBundles(observed), names: deps.names, now });
+    try {
+      if (plan.action === "nothing") return result(kept, observed, await publishBundle(deps.kube, observed, kept.bundle));
+      await write(secret, await carryOut(plan, kept, making(deps, now)), deps);
+      const level = plan.action === "make anew" ? "warn" : "info";
+      deps.log[level]({ kind: "Secret", key: keyText(deps.secret) }, `webhook certificates: ${plan.action}: ${plan.reason}`);
+    } catch (error) {
+      // Another replica was faster: what it wrote is read in the next round. Without a Secret, "not found" is the namespace.
+      const overtaken = error instanceof Conflict || error instanceof AlreadyExists || (error instanceof NotFound && secret !== undefined);
+      if (!overtaken) throw error;
+    }
+  }
+  throw new Error(`Secret ${keyText(deps.secret)} or its webhooks keep changing: not settled after ${rounds} rounds`);
+}
+
+function making({ commonName, names, authorityLifetimeMs = 365 * day, leafLifetimeMs = 90 * day }: SelfMadeDependencies, now: Date) {
+  return { commonName, names, authorityLifetimeMs, leafLifetimeMs, now };
+}
+
+function result({ certificate, key }: Kept, observed: readonly Observed[], problems: readonly string[]): Keeping {
+  const missing = observed.flatMap((configuration) => (configuration.state === "missing" ? configuration.problem : []));
+  return { serving: { certificate, key }, nextCheckMs: problems.length > 0 ? retryMs : checkEveryMs, missing, problems };
+}
+
+/** Writes only upon the Secret that was read: rejects when it has been made, changed or deleted since. */
+async function write(secret: Secret | undefined, kept: Kept, deps: SelfMadeDependencies): Promise<void> {
+  if (secret === undefined) await deps.kube.create(secrets, newSecret(kept, deps));
+  else await deps.kube.replace(secrets, { ...secret, data: { ...secret.data, ...dataOf(kept) } });
+}
+
+function newSecret(kept: Kept, { secret, labels = {} }: SelfMadeDependencies): Secret {
+  return { apiVersion: "v1", kind: "Secret", metadata: { ...secret, labels }, type: "kubernetes.io/tls", data: dataOf(kept) };
+}
+
+/** Where each part of what is kept stands in the Secret. */
+const keys = {
+  bundle: "ca.crt",
+  authorityKey: "ca.key",
+  trustedSince: "ca.trusted-since",
+  certificate: "tls.crt",
+  key: "tls.key",
+} satisfies Record<keyof Kept, string>;
+
+function keptIn(secret: Secret | undefined): Kept {
+  const text = (key: string) => Buffer.from(secret?.data?.[key] ?? "", "base64").toString("utf8");
+  return {
+    bundle: text(keys.bundle),
+    authorityKey: text(keys.authorityKey),
+    trustedSince: text(keys.trustedSince),
+    certificate: text(keys.certificate),
+    key: text(keys.key),
+  };
+}
+
+function dataOf(kept: Kept): Record<string, string> {
+  const parts = Object.entries(keys) as [keyof Kept, string][];
+  return Object.fromEntries(parts.map(([part, key]) => [key, Buffer.from(kept[part]).toString("base64")]));
+}
