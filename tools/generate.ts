@@ -7,10 +7,11 @@ import { referencePage, type Samples } from "../api/crd/reference.ts";
 import { roles } from "../api/crd/roles.ts";
 import { kinds } from "../api/kinds.ts";
 import { group } from "../api/version.ts";
+import { webhookManifest } from "../operator/webhook-manifest.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
 const root = join(import.meta.dirname, "..");
-const notice = "# Made from the schemas under api/ by make manifests; changes here are lost.\n";
+const notice = "# Made by make manifests; changes here are lost.\n";
 
 const crdFile = (plural: string) => `config/crd/bases/${group}_${plural}.yaml`;
 
@@ -38,6 +39,7 @@ function generatedFiles(): Map<string, string> {
   }
   const sizes = new Map(kinds.map(({ plural }) => [plural, Buffer.byteLength(files.get(crdFile(plural)) ?? "")]));
   files.set("docs/api.md", referencePage(kinds, samples(), sizes));
+  yaml("config/webhook/webhooks.yaml", webhookManifest());
   yaml("config/crd/kustomization.yaml", {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",

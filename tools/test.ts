@@ -24,7 +24,8 @@ const stages: Readonly<Record<string, () => Promise<Counts>>> = {
     ]),
   types: () => check("tsc", ["--noEmit"]),
   unit: () => vitest("unit"),
-  integration: () => vitest("integration"),
+  // They wait more than they compute: one of them alone watches for a minute that nothing happens.
+  integration: () => vitest("integration", "--maxWorkers=3"),
   e2e: () => vitest("e2e"),
 };
 
@@ -62,7 +63,7 @@ async function check(program: string, args: readonly string[]): Promise<Counts> 
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 };
 }
 
-async function vitest(project: string): Promise<Counts> {
+async function vitest(project: string, ...options: readonly string[]): Promise<Counts> {
   const report = join(root, `build/test-results/${project}.json`);
   rmSync(report, { force: true });
   const code = await exitCode("vitest", [
@@ -71,6 +72,7 @@ async function vitest(project: string): Promise<Counts> {
     "--reporter=verbose",
     "--reporter=json",
     `--outputFile.json=${report}`,
+    ...options,
   ]);
   const { numPassedTests: passed = 0, numFailedTests: failed = 0, numPendingTests: skipped = 0 } = readReport(report);
   // A suite that could not even start has no failed test, but an exit code.

@@ -1,9 +1,9 @@
 // The Kubernetes programs, built once from the pinned Go modules and kept in the build cache.
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { cacheDirectory, fingerprint, forgetOldest, makeOnce, touch } from "../../tools/cache.ts";
-import { CommandError, ProgramMissing, run } from "../../tools/command.ts";
-import { Refusal, step } from "../../tools/progress.ts";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDirectory, fingerprint, touch } from "../../tools/cache.ts";
+import { buildGo, type GoBuild } from "../../tools/go-build.ts";
+import { step } from "../../tools/progress.ts";
 import { projectDirectory } from "./plan.ts";
 
 const source = join(import.meta.dirname, "programs");
@@ -51,43 +51,16 @@ export async function programsDirectory(): Promise<string> {
 }
 
 async function build(directory: string): Promise<void> {
-  await requireGo();
-  await makeOnce(directory, async (unfinished) => {
-    mkdirSync(unfinished);
-    try {
-      await run("go", ["mod", "download"], { cwd: source, logFile: buildLog });
-    } catch (error) {
-      throw explain(error, "could not download the Go modules: check the network and GOPROXY, then run it again");
-    }
-    try {
-      const env = { CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOOS: "linux" };
-      await run("go", ["build", ...buildFlags, "-o", `${unfinished}/`, "./kubernetes", "./coredns", "./pause"], {
-        cwd: source,
-        env,
-        logFile: buildLog,
-      });
-    } catch (error) {
-      throw explain(error, "could not build the Kubernetes programs");
-    }
+  const build: GoBuild = {
+    what: `Kubernetes ${kubernetesVersion}`,
+    source,
+    leastGo: "1.24",
+    arguments: (unfinished) => [...buildFlags, "-o", `${unfinished}/`, "./kubernetes", "./coredns", "./pause"],
+    failure: "could not build the Kubernetes programs",
+    log: buildLog,
+    buildsKept,
+  };
+  await buildGo(directory, build, (unfinished) => {
     for (const program of kubernetesPrograms) symlinkSync("kubernetes", join(unfinished, program));
   });
-  forgetOldest(dirname(directory), /^[0-9a-f]{16}$/, buildsKept);
-}
-
-async function requireGo(): Promise<void> {
-  try {
-    const version = /go(\d+)\.(\d+)/.exec(await run("go", ["env", "GOVERSION"]));
-    if (Number(version?.[1]) === 1 && Number(version?.[2]) < 24) {
-      throw new Refusal(`Go ${version?.[1]}.${version?.[2]} is too old to build Kubernetes ${kubernetesVersion}: install Go 1.24 or newer`);
-    }
-  } catch (error) {
-    if (error instanceof ProgramMissing) {
-      throw new Refusal(`Go is needed once, to build Kubernetes ${kubernetesVersion}: install Go 1.24 or newer and put it on PATH`);
-    }
-    throw error;
-  }
-}
-
-function explain(error: unknown, sentence: string): unknown {
-  return error instanceof CommandError ? new Refusal(`${sentence} (${buildLog} has the details)`) : error;
 }

@@ -3,11 +3,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLog, run } from "../../tools/command.ts";
 import { eventually } from "../../tools/eventually.ts";
+import { freePort } from "../../tools/free-port.ts";
 import {
   apiServerArguments,
   type ControlPlaneSettings,
@@ -68,6 +68,9 @@ export class StandaloneControlPlane {
       // An API server that comes too early waits for a whole second before it tries again.
       await eventually("etcd listens", 30_000, () => existsSync(etcdSocket(directory)));
       await plane.startPart("kube-apiserver");
+      // The controller-manager gives up when it is not let in within ten seconds, which a busy machine may need.
+      const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/system:kube-controller-manager";
+      await plane.running("its controller-manager is let in", async () => (await plane.request("GET", binding))?.status === 200);
       await plane.startPart("kube-controller-manager");
       await plane.ready();
       return plane;
@@ -111,12 +114,19 @@ export class StandaloneControlPlane {
 
   /** Resolves when a Pod could be made: the API server answers and the controllers have done their first round. */
   async ready(): Promise<void> {
-    await eventually(`the control plane in ${this.directory} is ready (its logs are there)`, 60_000, async () => {
+    await this.running("a Pod can be made", async () => {
+      return (await this.request("GET", "/api/v1/namespaces/default/serviceaccounts/default"))?.status === 200;
+    });
+  }
+
+  /** Waits for a condition for as long as all parts run; fails at once when one has ended. */
+  private async running(what: string, condition: () => Promise<boolean>): Promise<void> {
+    await eventually(`the control plane in ${this.directory}: ${what} (its logs are there)`, 60_000, async () => {
       for (const [part, child] of this.#children) {
         if (child.exitCode !== null)
           throw new Error(`${part} exited with ${child.exitCode}: ${readFileSync(this.logFile(part), "utf8").trim().split("\n").at(-1)}`);
       }
-      return (await this.request("GET", "/api/v1/namespaces/default/serviceaccounts/default"))?.status === 200;
+      return await condition();
     });
   }
 
@@ -156,15 +166,4 @@ export class StandaloneControlPlane {
 async function program(name: string): Promise<string> {
   const asset = join(process.env["KUBEBUILDER_ASSETS"] ?? "", name);
   return process.env["KUBEBUILDER_ASSETS"] && existsSync(asset) ? asset : join(await programsDirectory(), name);
-}
-
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

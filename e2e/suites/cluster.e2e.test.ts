@@ -1,7 +1,7 @@
 // The cluster as a user meets it: nodes, names, Services, and Pods that may do next to nothing.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { operatorImage, postgresImage } from "../../images/catalog.ts";
+import { postgresImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
 import { CommandError } from "../../tools/command.ts";
 import { eventually } from "../../tools/eventually.ts";
@@ -76,21 +76,5 @@ describe("under the restricted profile", () => {
     expect(report).not.toContain("FAILED");
     for (const major of tag.split("-")) expect(report).toMatch(new RegExp(`^ok .*PostgreSQL ${major}`, "m"));
     expect(await namespace.exec(name, "id -u; id -un")).toBe("1000650000\npostgres\n");
-  });
-
-  test("the operator's image starts, finds the API server and is ready", async () => {
-    const security = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } };
-    const probe = { httpGet: { path: "/readyz", port: 8081 }, periodSeconds: 1 };
-    const pod = {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name: "operator" },
-      spec: {
-        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
-        containers: [{ name: "operator", image: imageReference(operatorImage()), securityContext: security, readinessProbe: probe }],
-      },
-    };
-    await startPods(namespace, pod);
-    await namespace.run("delete", "pod", "operator", "--timeout=20s"); // ends by itself when told to
   });
 });

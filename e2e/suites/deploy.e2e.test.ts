@@ -1,0 +1,94 @@
+// make deploy as a user runs it: the operator for a whole cluster, with webhooks whose certificates nobody had to make.
+import { readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SampleDB, sampledbs } from "../../controllers/resources.ts";
+import { keyOf } from "../../runtime/kube/object.ts";
+import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
+import { run } from "../../tools/command.ts";
+import { eventually } from "../../tools/eventually.ts";
+import { existingCluster } from "../cluster/kubectl.ts";
+import { projectDirectory } from "../cluster/plan.ts";
+import { programsDirectory } from "../cluster/programs.ts";
+import { isReady } from "../cluster/status.ts";
+import { kubectl, suiteNamespace } from "./test-cluster.ts";
+
+const system = kubectl.inNamespace("sampledb-system");
+const namespace = suiteNamespace("deployed");
+
+async function make(target: string): Promise<void> {
+  const own = existingCluster() === undefined ? [await programsDirectory()] : [];
+  const path = [...own, process.env["PATH"] ?? ""].join(delimiter);
+  await run("make", ["--directory", projectDirectory, target], { env: { KUBECONFIG: kubectl.kubeconfig, PATH: path } });
+}
+
+const sample = (name: string) => readFileSync(join(projectDirectory, `config/samples/${name}.yaml`), "utf8");
+
+beforeAll(async () => {
+  await make("deploy");
+  await eventually("both replicas are ready", 120_000, async () => (await system.list("pods")).filter(isReady).length === 2);
+});
+
+afterAll(() => make("undeploy"));
+
+test("what the CRDs can't refuse is refused by the webhooks, with the field and what is allowed", async () => {
+  await eventually("a good SampleDB is let through", 60_000, () =>
+    namespace.apply(sample("sampledb_minimal")).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const bad = sample("sampledb_minimal").replace(/^ {2}name: .*$/m, "  name: bad");
+  const parameters = "  postgresql:\n    parameters:\n      wrok_mem: 4MB\n";
+  await expect(namespace.apply(`${bad.trimEnd()}\n${parameters}`)).rejects.toThrow(/spec\.postgresql\.parameters\[wrok_mem\]/);
+});
+
+test("it acts in every namespace, with the rights that it has and no more", async () => {
+  await namespace.apply(sample("backup_full"));
+  const reason = await eventually("the Backup has a condition", 60_000, async () => {
+    const backup = await namespace.get("backups.sampledb.io", "with-backups-full");
+    return backup?.["status"]?.conditions?.[0]?.reason as string | undefined;
+  });
+  expect(reason).toBe("NotSupportedByThisVersion");
+  const account = "--as=system:serviceaccount:sampledb-system:sampledb-operator";
+  const may = async (...what: string[]) => (await kubectl.run("auth", "can-i", ...what, account).catch(() => "no")).trim();
+  expect(await may("list", "secrets", "--all-namespaces")).toBe("no");
+  expect(await may("create", "pods", "--all-namespaces")).toBe("no");
+  expect(await may("get", "secrets/sampledb-webhook-certificate", "--namespace=sampledb-system")).toBe("yes");
+});
+
+test("its metrics are for those who may read them", async () => {
+  // The API server's proxy does not pass on who asks.
+  const path = "/api/v1/namespaces/sampledb-system/services/https:sampledb-metrics:8443/proxy/metrics";
+  await expect(kubectl.run("get", "--raw", path)).rejects.toThrow(/Unauthorized|provide credentials/);
+});
+
+test("a rollout changes the leader and refuses nobody", async () => {
+  const begun = new Date().toISOString();
+  const { client, transport } = new TestConnection(kubectl.kubeconfig);
+  const [database] = (await client.list(sampledbs)).items;
+  const key = keyOf(database as SampleDB);
+  const refused: string[] = [];
+  let [writes, over] = [0, false];
+  const write = async () => {
+    while (!over) {
+      const parameters = { max_connections: 100 + (writes++ % 900) };
+      await client
+        .mergePatch(sampledbs, key, { spec: { postgresql: { parameters } } })
+        .catch((error: Error) => refused.push(error.message));
+      await sleep(10);
+    }
+  };
+  const writers = [write(), write(), write()];
+  await system.run("rollout", "restart", "deployment/sampledb-operator");
+  await eventually("the rollout is over", 180_000, async () => {
+    const pods = await system.list("pods");
+    return pods.length === 2 && pods.every((pod) => pod["metadata"].creationTimestamp > begun && isReady(pod));
+  });
+  over = true;
+  await Promise.all(writers);
+  await transport.close();
+  expect(refused).toEqual([]);
+  expect(writes).toBeGreaterThan(50);
+});

@@ -1,0 +1,104 @@
+// The operator's image in a cluster, in one namespace and with no right outside of it: two replicas, of which one works.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { operatorImage } from "../../images/catalog.ts";
+import { imageReference } from "../../images/definition.ts";
+import { eventually } from "../../tools/eventually.ts";
+import { projectDirectory } from "../cluster/plan.ts";
+import { isReady } from "../cluster/status.ts";
+import { kubectl, suiteNamespace } from "./test-cluster.ts";
+
+const namespace = suiteNamespace("operator");
+const labels = { app: "operator" };
+
+const role = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "Role",
+  metadata: { name: "operator" },
+  rules: [
+    { apiGroups: ["sampledb.io"], resources: ["sampledbs", "backups", "restores"], verbs: ["get", "list", "watch"] },
+    { apiGroups: ["sampledb.io"], resources: ["sampledbs/status", "backups/status", "restores/status"], verbs: ["patch"] },
+    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] },
+    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+  ],
+};
+const binding = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "RoleBinding",
+  metadata: { name: "operator" },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "operator" },
+  subjects: [{ kind: "ServiceAccount", name: "operator" }],
+};
+const deployment = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "operator" },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        serviceAccountName: "operator",
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+        containers: [
+          {
+            name: "operator",
+            image: imageReference(operatorImage()),
+            args: ["--leader-elect"],
+            env: [{ name: "WATCH_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } }],
+            securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+            readinessProbe: { httpGet: { path: "/readyz", port: 8081 }, periodSeconds: 1 },
+            livenessProbe: { httpGet: { path: "/healthz", port: 8081 }, periodSeconds: 5 },
+          },
+        ],
+      },
+    },
+  },
+};
+
+beforeAll(async () => {
+  await kubectl.run("apply", "--server-side", "--kustomize", join(projectDirectory, "config/crd"));
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "operator" } };
+  await namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: [account, role, binding, deployment] }));
+  await eventually("two replicas are ready", 120_000, async () => (await namespace.list("pods")).filter(isReady).length === 2);
+});
+
+async function leader(): Promise<string> {
+  const lease = await namespace.get("lease", "sampledb-operator");
+  const holder: string = lease?.["spec"].holderIdentity ?? "";
+  return (await namespace.list("pods")).map((pod) => pod["metadata"].name as string).find((name) => holder.startsWith(name)) ?? "";
+}
+
+/** The reason of the only condition that a Backup has. */
+async function said(name: string): Promise<string> {
+  return await eventually(`Backup ${name} has a condition`, 60_000, async () => {
+    const backup = await namespace.get("backups.sampledb.io", name);
+    return backup?.["status"]?.conditions?.[0]?.reason as string | undefined;
+  });
+}
+
+test("one of them leads and says what this version does not do", async () => {
+  const backup = readFileSync(join(projectDirectory, "config/samples/backup_full.yaml"), "utf8");
+  await namespace.apply(backup);
+  expect(await said("with-backups-full")).toBe("NotSupportedByThisVersion");
+  expect(await leader()).not.toBe("");
+});
+
+test("a leader that is told to end hands over, and the other goes on", async () => {
+  const first = await leader();
+  await namespace.run("delete", "pod", first, "--timeout=60s");
+  const next = await eventually("another replica leads", 30_000, async () => {
+    const name = await leader();
+    return name !== "" && name !== first && name;
+  });
+  expect(next).not.toBe(first);
+  await namespace.apply(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8"));
+  const [, name = ""] = /name: (\S+)/.exec(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8")) ?? [];
+  expect(await said(name)).toBe("NotSupportedByThisVersion");
+  const restarts = (await namespace.list("pods"))
+    .flatMap((pod) => pod["status"].containerStatuses ?? [])
+    .map(({ restartCount }) => restartCount);
+  expect(restarts).toEqual([0, 0]);
+});

@@ -1,0 +1,42 @@
+// make deploy, undeploy, build-installer: the operator and all it needs, with the image's whole name in it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { operatorImage } from "../images/catalog.ts";
+import { imageReference } from "../images/definition.ts";
+import { run } from "./command.ts";
+import { Refusal, runProgram, say } from "./progress.ts";
+
+const root = join(import.meta.dirname, "..");
+const placeholder = /^(\s+image:) sampledb\/operator$/gm;
+
+async function manifest(): Promise<string> {
+  const built = await run("kubectl", ["kustomize", join(root, "config/default")]);
+  if (!placeholder.test(built)) throw new Error("config/manager has no image: sampledb/operator to replace");
+  return built.replace(placeholder, `$1 ${imageReference(operatorImage())}`);
+}
+
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  async apply() {
+    process.stdout.write(await run("kubectl", ["apply", "--server-side", "--filename=-"], { input: await manifest() }));
+  },
+
+  /** The CRDs stay, and with them every database: taking them away is make uninstall, and a decision of its own. */
+  async delete() {
+    const documents = (await manifest()).split(/^---$/m).filter((document) => !/^kind: CustomResourceDefinition$/m.test(document));
+    const options = ["delete", "--ignore-not-found", "--timeout=180s", "--filename=-"];
+    process.stdout.write(await run("kubectl", options, { input: documents.join("---") }));
+  },
+
+  async installer() {
+    mkdirSync(join(root, "dist"), { recursive: true });
+    writeFileSync(join(root, "dist/install.yaml"), await manifest());
+    say("dist/install.yaml is written: kubectl apply --server-side --filename dist/install.yaml");
+  },
+};
+
+await runProgram(async () => {
+  const [name = ""] = process.argv.slice(2);
+  const command = commands[name];
+  if (!command) throw new Refusal(`no command ${name}: there are ${Object.keys(commands).join(", ")}`);
+  await command();
+});

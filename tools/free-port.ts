@@ -1,0 +1,14 @@
+// A port for a server that tests start.
+import { createServer } from "node:net";
+
+/** Free on loopback at this moment; whoever asks next gets another. */
+export async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
