@@ -1,0 +1,67 @@
+// What this version does not act on says so in a condition, so that nobody waits for a backup that never comes. Each of these
+// goes when the controller that does the work is there.
+import type { Condition } from "../api/conditions.ts";
+import { conditionTypes, reasons } from "../api/conditions.ts";
+import type { Cache } from "../runtime/cache/cache.ts";
+import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } from "../runtime/controller/builder.ts";
+import { type ConditionNow, conditionsNow } from "../runtime/controller/conditions.ts";
+import { generationChanged } from "../runtime/controller/predicates.ts";
+import { awaitChange } from "../runtime/controller/result.ts";
+import type { KubeObject } from "../runtime/kube/object.ts";
+import type { Resource } from "../runtime/kube/resource.ts";
+import { type Backup, backups, type Restore, restores, type SampleDB, sampledbs } from "./resources.ts";
+
+export interface Dependencies {
+  readonly cache: Cache;
+  readonly now: () => Date;
+}
+
+/** Unknown, not False: it has not failed, and a version that can do it will take it up. */
+const unknown = { status: "Unknown", reason: reasons.notSupported } as const;
+
+function backupCondition(_: Backup): ConditionNow {
+  const message =
+    "This version of the operator does not take backups: nothing was backed up. A version that does will take this one up; delete it if that is not wanted.";
+  return { ...unknown, type: conditionTypes.succeeded, message };
+}
+
+function restoreCondition(_: Restore): ConditionNow {
+  const message =
+    "This version of the operator does not restore: nothing was changed. A version that does will take this one up; delete it if that is not wanted.";
+  return { ...unknown, type: conditionTypes.succeeded, message };
+}
+
+/** None for a SampleDB that asks for no backups. */
+function backupConfiguredCondition({ spec }: SampleDB): ConditionNow | undefined {
+  if (spec.backup === undefined) return undefined;
+  const message =
+    "This version of the operator does not act on spec.backup: no repository is made, no schedule runs, and no WAL is archived. Back the database up by other means.";
+  return { type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message };
+}
+
+export function notSupportedControllers(deps: Dependencies, options: ReconcileOptions): ControllerDefinition[] {
+  return [
+    saying("sampledb", sampledbs, backupConfiguredCondition, deps, options),
+    saying("backup", backups, backupCondition, deps, options),
+    saying("restore", restores, restoreCondition, deps, options),
+  ];
+}
+
+type WithConditions = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] | undefined } };
+
+function saying<T extends WithConditions>(
+  name: string,
+  resource: Resource<T>,
+  condition: (object: T) => ConditionNow | undefined,
+  { cache, now }: Dependencies,
+  options: ReconcileOptions,
+): ControllerDefinition {
+  return ControllerBuilder.for(name, resource, generationChanged).reconcile(async ({ key, objects }) => {
+    const object = cache.watch(resource).get(key);
+    if (!object || object.metadata.deletionTimestamp) return awaitChange;
+    const before = object.status?.conditions ?? [];
+    const conditions = conditionsNow(before, [condition(object) ?? []].flat(), object.metadata.generation, now);
+    if (conditions.length > 0 || before.length > 0) await objects.applyStatus(resource, object, { conditions } as NonNullable<T["status"]>);
+    return awaitChange;
+  }, options);
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { parseFlags, usage } from "./flags.ts";
+
+const settings = (args: string[], environment = {}) => {
+  const command = parseFlags(args, environment);
+  if (command.kind !== "run") throw new Error(`${command.kind} in place of run`);
+  return command.settings;
+};
+
+test("without flags it works in all namespaces, alone, with health and webhooks and without metrics", () => {
+  expect(settings([])).toEqual({
+    healthAddress: ":8081",
+    metricsAddress: "0",
+    metricsSecure: true,
+    metricsCertificates: undefined,
+    leaderElect: false,
+    leaderElectionId: "sampledb-operator",
+    leaderElectionNamespace: undefined,
+    namespaces: [],
+    maxConcurrentReconciles: 4,
+    webhooks: true,
+    webhookAddress: ":9443",
+    webhookCertificates: undefined,
+    logLevel: "info",
+  });
+});
+
+test.each([
+  [["--metrics-bind-address=:8443"], { metricsAddress: ":8443" }],
+  [["--metrics-bind-address", "127.0.0.1:8080", "--metrics-secure=false"], { metricsAddress: "127.0.0.1:8080", metricsSecure: false }],
+  [["-leader-elect"], { leaderElect: true }],
+  [["--leader-elect=true", "--leader-election-id=mine"], { leaderElect: true, leaderElectionId: "mine" }],
+  [["--leader-elect=false"], { leaderElect: false }],
+  [["--watch-namespaces=b, a,b"], { namespaces: ["b", "a"] }],
+  [["--max-concurrent-reconciles=16"], { maxConcurrentReconciles: 16 }],
+  [["--webhook-cert-dir=/certs", "--log-level=debug"], { webhookCertificates: "/certs", logLevel: "debug" }],
+])("%j", (args, expected) => {
+  expect(settings(args)).toMatchObject(expected);
+});
+
+test("the environment says what operators of others read there; a flag goes before", () => {
+  expect(settings([], { WATCH_NAMESPACE: "a,b", ENABLE_WEBHOOKS: "false" })).toMatchObject({ namespaces: ["a", "b"], webhooks: false });
+  expect(settings(["--watch-namespaces=c"], { WATCH_NAMESPACE: "a" })).toMatchObject({ namespaces: ["c"] });
+  expect(settings([], { WATCH_NAMESPACE: "" })).toMatchObject({ namespaces: [] });
+});
+
+test.each([
+  [["--no-such-flag"], {}, "Unknown option '--no-such-flag': --help lists the flags"],
+  [["serve"], {}, "Unexpected argument 'serve'"],
+  [["--log-level=loud"], {}, '--log-level must be one of debug, info, warn, error, and is "loud"'],
+  [["--max-concurrent-reconciles=0"], {}, '--max-concurrent-reconciles must be a number from 1 to 999, and is "0"'],
+  [["--watch-namespaces=a,,b"], {}, '--watch-namespaces must have names of a-z, 0-9 and - in it, and has ""'],
+  [["--leader-election-id=No!"], {}, '--leader-election-id must have names of a-z, 0-9 and - in it, and has "No!"'],
+  [["--metrics-secure=maybe"], {}, '--metrics-secure must be one of true, false, and is "maybe"'],
+  [[], { ENABLE_WEBHOOKS: "off" }, 'ENABLE_WEBHOOKS must be one of true, false, and is "off"'],
+])("%j with %j is refused in one sentence", (args, environment, message) => {
+  expect(() => parseFlags(args, environment)).toThrow(message);
+});
+
+test("help lists every flag with its default", () => {
+  expect(parseFlags(["--help"], {})).toEqual({ kind: "help" });
+  expect(usage()).toContain("--leader-elect ");
+  expect(usage()).toMatch(/--metrics-bind-address ADDRESS .*\(default 0\)/);
+  expect(
+    usage()
+      .split("\n")
+      .every((line) => line.length <= 180),
+  ).toBe(true);
+});

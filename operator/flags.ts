@@ -1,0 +1,125 @@
+// The operator's flags, with the names that users of other operators know.
+import { parseArgs } from "node:util";
+import { type LogLevel, logLevels } from "../runtime/observability/log.ts";
+
+/** Each flag: what its value looks like (nothing for a switch), its default, and what it is for. */
+const flags = {
+  "health-probe-bind-address": ["ADDRESS", ":8081", "where /healthz and /readyz are served; 0 switches it off"],
+  "metrics-bind-address": ["ADDRESS", "0", "where /metrics is served; 0 switches it off"],
+  "metrics-secure": ["true|false", "true", "metrics over HTTPS, for those whom the API server knows and allows; false only on loopback"],
+  "metrics-cert-dir": ["DIRECTORY", "", "the certificate of the metrics; one is made at the start if left out"],
+  "leader-elect": [undefined, false, "work only while holding the lease, so that several replicas can run"],
+  "leader-election-id": ["NAME", "sampledb-operator", "the name of the lease"],
+  "leader-election-namespace": ["NAMESPACE", "", "the lease's namespace; the operator's own if left out"],
+  "watch-namespaces": ["NAMES", "", "namespaces to work in, with commas between them; all if left out (also WATCH_NAMESPACE)"],
+  "max-concurrent-reconciles": ["NUMBER", "4", "how many objects of a kind are worked on at a time"],
+  "webhook-bind-address": ["ADDRESS", ":9443", "where the API server asks about changes (ENABLE_WEBHOOKS=false switches it off)"],
+  "webhook-cert-dir": [
+    "DIRECTORY",
+    "",
+    "the certificate of the webhooks, as cert-manager and OLM mount it; the operator makes its own if left out",
+  ],
+  "log-level": [logLevels.join("|"), "info", "how much is logged"],
+  version: [undefined, false, "print the version and end"],
+  help: [undefined, false, "print this and end"],
+} as const satisfies Record<string, readonly [string | undefined, string | boolean, string]>;
+
+export interface Settings {
+  readonly healthAddress: string;
+  readonly metricsAddress: string;
+  readonly metricsSecure: boolean;
+  readonly metricsCertificates: string | undefined;
+  readonly leaderElect: boolean;
+  readonly leaderElectionId: string;
+  readonly leaderElectionNamespace: string | undefined;
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly maxConcurrentReconciles: number;
+  readonly webhooks: boolean;
+  readonly webhookAddress: string;
+  readonly webhookCertificates: string | undefined;
+  readonly logLevel: LogLevel;
+}
+
+export type Command = { readonly kind: "help" } | { readonly kind: "version" } | { readonly kind: "run"; readonly settings: Settings };
+
+/** A flag that is wrong, in one sentence that names it. */
+export class WrongFlag extends Error {
+  override readonly name = "WrongFlag";
+}
+
+export function parseFlags(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Command {
+  const values = parse(args);
+  if (values["help"] === true) return { kind: "help" };
+  if (values["version"] === true) return { kind: "version" };
+  const text = (name: keyof typeof flags) => String(values[name] ?? "");
+  const namespaces = namespaceList(text("watch-namespaces") || (environment["WATCH_NAMESPACE"] ?? ""));
+  return {
+    kind: "run",
+    settings: {
+      healthAddress: text("health-probe-bind-address"),
+      metricsAddress: text("metrics-bind-address"),
+      metricsSecure: choice("--metrics-secure", text("metrics-secure"), ["true", "false"]) === "true",
+      metricsCertificates: text("metrics-cert-dir") || undefined,
+      leaderElect: values["leader-elect"] === true,
+      leaderElectionId: objectName("--leader-election-id", text("leader-election-id")),
+      leaderElectionNamespace: text("leader-election-namespace") || undefined,
+      namespaces,
+      maxConcurrentReconciles: count("--max-concurrent-reconciles", text("max-concurrent-reconciles")),
+      webhooks: choice("ENABLE_WEBHOOKS", environment["ENABLE_WEBHOOKS"] || "true", ["true", "false"]) === "true",
+      webhookAddress: text("webhook-bind-address"),
+      webhookCertificates: text("webhook-cert-dir") || undefined,
+      logLevel: choice("--log-level", text("log-level"), logLevels),
+    },
+  };
+}
+
+export function usage(): string {
+  const rows = Object.entries(flags).map(([name, [value, initial, meaning]]) => {
+    const shown = value === undefined ? `--${name}` : `--${name} ${value}`;
+    return `  ${shown.padEnd(42)} ${meaning}${typeof initial === "string" && initial !== "" ? ` (default ${initial})` : ""}\n`;
+  });
+  return `sampledb-operator: runs PostgreSQL on Kubernetes\n\n${rows.join("")}`;
+}
+
+function parse(args: readonly string[]): Record<string, string | boolean | undefined> {
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([name, [value, initial]]) => [name, { type: value === undefined ? "boolean" : "string", default: initial }]),
+  ) as Record<string, { type: "boolean" | "string"; default: string | boolean }>;
+  try {
+    return parseArgs({ args: args.flatMap(asGo), options, allowPositionals: false }).values as Record<string, string | boolean | undefined>;
+  } catch (error) {
+    const [sentence] = (error as Error).message.split(". ");
+    throw new WrongFlag(`${sentence}: --help lists the flags`);
+  }
+}
+
+/** Go's operators take `-flag`, `--switch=true` and `--switch=false` as well, and manifests are copied from one to another. */
+function asGo(argument: string): string[] {
+  const flag = argument.replace(/^-(?=[a-z]{2})/, "--");
+  const [, name, value] = /^(--(?:leader-elect|help|version))=(true|false)$/.exec(flag) ?? [];
+  if (name === undefined) return [flag];
+  return value === "true" ? [name] : [];
+}
+
+function namespaceList(text: string): string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (text.trim() === "") return [];
+  return [...new Set(names.map((name) => objectName("--watch-namespaces", name)))];
+}
+
+function objectName(flag: string, name: string): string {
+  if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) return name;
+  throw new WrongFlag(`${flag} must have names of a-z, 0-9 and - in it, and has ${JSON.stringify(name)}`);
+}
+
+function count(flag: string, text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new WrongFlag(`${flag} must be a number from 1 to 999, and is ${JSON.stringify(text)}`);
+}
+
+function choice<T extends string>(flag: string, text: string, choices: readonly T[]): T {
+  const chosen = choices.find((value) => value === text);
+  if (chosen !== undefined) return chosen;
+  throw new WrongFlag(`${flag} must be one of ${choices.join(", ")}, and is ${JSON.stringify(text)}`);
+}

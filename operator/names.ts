@@ -1,0 +1,10 @@
+// Names that the operator and its manifests have to agree on.
+
+/** As config/manager has it. */
+export const operatorAccount = { namespace: "sampledb-system", name: "sampledb-operator" } as const;
+
+export const webhookNames = {
+  service: "sampledb-webhook",
+  secret: "sampledb-webhook-certificate",
+  validating: "sampledb-validating-webhooks",
+} as const;

@@ -1,0 +1,198 @@
+// The operator's process on a real API server: flags, health, what it says of what it does not do, webhooks, and its end.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/resources.ts";
+import { FaultProxy } from "../e2e/faults/fault-proxy.ts";
+import { startSuite } from "../e2e/faults/suite.fixture.ts";
+import type { KubeObject } from "../runtime/kube/object.ts";
+import type { Resource } from "../runtime/kube/resource.ts";
+import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
+import { eventually } from "../tools/eventually.ts";
+import { freePort } from "../tools/free-port.ts";
+import { webhookNames } from "./names.ts";
+import { OperatorProcess } from "./operator-process.fixture.ts";
+import { webhookManifest } from "./webhook-manifest.ts";
+
+const samples = join(import.meta.dirname, "../config/samples");
+const quiet = ["--health-probe-bind-address=0"];
+
+const { plane, connection } = await startSuite();
+const { client } = connection;
+const operators: OperatorProcess[] = [];
+
+beforeAll(async () => {
+  await plane.kubectl("apply", "--server-side", "--kustomize", join(import.meta.dirname, "../config/crd"));
+  await plane.kubectl("wait", "--for=condition=Established", "crd", "--all");
+});
+
+afterEach(async () => {
+  for (const operator of operators.splice(0)) await operator.stop();
+});
+
+function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): OperatorProcess {
+  const operator = new OperatorProcess(args, { KUBECONFIG: plane.kubeconfig, ENABLE_WEBHOOKS: "false", ...environment });
+  operators.push(operator);
+  return operator;
+}
+
+async function until(operator: OperatorProcess, message: string): Promise<void> {
+  await eventually(`the operator says "${message}"`, 60_000, () => {
+    if (operator.errors !== "") throw new Error(operator.errors);
+    return operator.output.includes(message);
+  });
+}
+
+function sample<T extends KubeObject>(file: string, name: string): T {
+  const object = parse(readFileSync(join(samples, file), "utf8")) as T;
+  return { ...object, metadata: { name, namespace: "default" } };
+}
+
+describe("what it can't start with is one clear line and exit code 1", () => {
+  const nowhere = { KUBECONFIG: "/nonexistent" };
+  test.each([
+    [["--no-such-flag"], {}, "sampledb-operator: Unknown option '--no-such-flag': --help lists the flags\n"],
+    [["--metrics-bind-address=8443"], {}, /^sampledb-operator: --metrics-bind-address must look like .*\n$/],
+    [
+      ["--metrics-bind-address=:0", "--watch-namespaces=default"],
+      {},
+      /^sampledb-operator: with --watch-namespaces .*--metrics-bind-address=0\n$/,
+    ],
+    [
+      ["--metrics-bind-address=:0", "--metrics-secure=false"],
+      {},
+      /^sampledb-operator: metrics without authentication are served on loopback only.*\n$/,
+    ],
+    [
+      ["--webhook-cert-dir=/nonexistent"],
+      { ENABLE_WEBHOOKS: "true" },
+      /^sampledb-operator: no certificate: \/nonexistent has neither .*\n$/,
+    ],
+    [[], nowhere, /^sampledb-operator: .*\/nonexistent.*\n$/],
+    [[], { KUBECONFIG: "" }, "sampledb-operator: no cluster is configured: set KUBECONFIG, or run inside of one\n"],
+  ])("%j with %j", async (args, environment, line) => {
+    const operator = start([...quiet, ...args], environment);
+    expect(await operator.ended).toBe(1);
+    expect(operator.errors).toMatch(line);
+    expect(operator.errors.split("\n")).toHaveLength(2);
+  });
+
+  test("an API server that is not there", async () => {
+    const proxy = await FaultProxy.start(plane);
+    const { kubeconfig, url } = proxy;
+    await proxy.refuseConnections(true);
+    const operator = start(quiet, { KUBECONFIG: kubeconfig });
+    expect(await operator.ended).toBe(1);
+    expect(operator.errors).toMatch(new RegExp(`^sampledb-operator: .*${new URL(url).host}.*\\n$`));
+    await proxy.stop();
+  });
+});
+
+test("health and readiness are told, check by check", async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const operator = start([`--health-probe-bind-address=${address}`]);
+  await until(operator, "reconciling");
+  const get = async (path: string) => await (await fetch(`http://${address}${path}`)).text();
+  expect(await get("/readyz")).toBe("ok");
+  expect(await get("/readyz?verbose")).toBe("[+]caches ok\n[+]shutdown ok\n[+]watches ok\n[+]webhooks ok\nreadyz check passed\n");
+  expect(await get("/healthz?verbose")).toContain("[+]event-loop ok");
+  expect(await operator.stop()).toBe(0);
+});
+
+describe("what this version does not act on", () => {
+  test("is said in a condition, once, of every kind; and it is quiet after that", async () => {
+    const proxy = await FaultProxy.start(plane);
+    const operator = start([...quiet, "--leader-elect"], { KUBECONFIG: proxy.kubeconfig });
+    await until(operator, "reconciling");
+    for (const file of readdirSync(samples).filter((name) => name.endsWith(".yaml") && name !== "kustomization.yaml")) {
+      const object = sample<KubeObject>(file, file.replace(".yaml", "").replaceAll("_", "-"));
+      const resource = [sampledbs, backups, restores].find(({ kind }) => kind === object.kind) as Resource;
+      await client.create(resource, object);
+    }
+    const reasons = await eventually("every object has its condition", 60_000, async () => {
+      const found = await Promise.all(
+        [sampledbs, backups, restores].map(async (resource) => (await client.list(resource as Resource)).items),
+      );
+      const [databases = [], ...others] = found as (KubeObject & {
+        spec: { backup?: object };
+        status?: { conditions?: { type: string; reason: string }[] };
+      })[][];
+      const expected = [...databases.filter(({ spec }) => spec.backup), ...others.flat()];
+      const said = expected.flatMap(({ kind, status }) =>
+        (status?.conditions ?? []).map(({ type, reason }) => `${kind} ${type} ${reason}`),
+      );
+      expect(databases.filter(({ spec, status }) => !spec.backup && status?.conditions?.length)).toEqual([]);
+      return said.length === expected.length && new Set(said);
+    });
+    expect([...reasons].sort()).toEqual([
+      "Backup Succeeded NotSupportedByThisVersion",
+      "Restore Succeeded NotSupportedByThisVersion",
+      "SampleDB BackupConfigured NotSupportedByThisVersion",
+    ]);
+
+    // Taken back when there is no cause for it any more.
+    const { metadata } = (await client.list(sampledbs)).items.find(({ spec }) => spec.backup) as SampleDB;
+    await client.jsonPatch(sampledbs, { namespace: "default", name: metadata.name }, [{ op: "remove", path: "/spec/backup" }]);
+    await eventually("the condition goes", 30_000, async () => {
+      const { status } = await client.get(sampledbs, { namespace: "default", name: metadata.name });
+      return (status?.conditions ?? []).length === 0;
+    });
+    const writes = () => proxy.requests.filter(({ method, resource }) => method !== "GET" && resource !== "leases").length;
+    const before = writes();
+    await eventually("five renewals of the lease go by", 30_000, () => proxy.count({ resource: "leases", verb: "update" }) > 5);
+    expect(writes()).toBe(before);
+    expect(await operator.stop()).toBe(0);
+    expect(
+      (
+        await client.raw<{ spec: { holderIdentity: string } }>(
+          "GET",
+          "/apis/coordination.k8s.io/v1/namespaces/default/leases/sampledb-operator",
+        )
+      ).spec.holderIdentity,
+    ).toBe("");
+    await proxy.stop();
+  });
+});
+
+test("the webhooks refuse what the CRDs can't, with certificates that nobody had to make", async () => {
+  const port = await freePort();
+  const configuration = webhookManifest((path) => ({ url: `https://127.0.0.1:${port}${path}` }));
+  const resource = webhookConfigurations.ValidatingWebhookConfiguration;
+  await client.create(resource, configuration);
+  try {
+    const operator = start([...quiet, `--webhook-bind-address=127.0.0.1:${port}`], { ENABLE_WEBHOOKS: "true" });
+    await until(operator, "reconciling");
+    const good = sample<SampleDB>("sampledb_minimal.yaml", "checked");
+    await eventually("the API server trusts the webhooks", 30_000, async () => {
+      const { webhooks = [] } = await client.get(resource, { namespace: "", name: webhookNames.validating });
+      return webhooks.every(({ clientConfig }) => clientConfig.caBundle);
+    });
+    await eventually(
+      "a good SampleDB is let through",
+      30_000,
+      async () =>
+        await client.create(sampledbs, good).then(
+          () => true,
+          () => false,
+        ),
+    );
+    const bad = {
+      ...good,
+      metadata: { name: "bad", namespace: "default" },
+      spec: { ...good.spec, postgresql: { parameters: { wrok_mem: "4MB" } } },
+    };
+    await expect(client.create(sampledbs, bad as SampleDB)).rejects.toThrow(/spec.postgresql.parameters\[wrok_mem\]/);
+    const restore = sample<Restore>("restore_time_in_place.yaml", "checked");
+    await client.create(restores, restore);
+
+    // A configuration that is applied anew has lost the authority, and is given it at once.
+    await client.mergePatch(resource, { namespace: "", name: webhookNames.validating }, { webhooks: configuration.webhooks });
+    await eventually("the authority is back", 20_000, async () => {
+      const { webhooks = [] } = await client.get(resource, { namespace: "", name: webhookNames.validating });
+      return webhooks.every(({ clientConfig }) => clientConfig.caBundle);
+    });
+  } finally {
+    await client.delete(resource, { namespace: "", name: webhookNames.validating });
+  }
+});

@@ -1,0 +1,164 @@
+// The operator's process, put together from its settings.
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { notSupportedControllers } from "../controllers/not-supported.ts";
+import { aborted } from "../runtime/aborted.ts";
+import { Elector } from "../runtime/election/elector.ts";
+import { KubeClient } from "../runtime/kube/client.ts";
+import { Credentials } from "../runtime/kube/credentials.ts";
+import { Transport } from "../runtime/kube/transport.ts";
+import { Manager } from "../runtime/manager.ts";
+import { type Checks, startHealthServer } from "../runtime/observability/health-server.ts";
+import type { Log } from "../runtime/observability/log.ts";
+import { loopLagCheck } from "../runtime/observability/loop-lag.ts";
+import { createMetrics, type Metrics } from "../runtime/observability/metrics.ts";
+import { startMetricsServer } from "../runtime/observability/metrics-server.ts";
+import type { Settings } from "./flags.ts";
+import { ownNamespace } from "./namespace.ts";
+import { startWebhooks, type Webhooks } from "./webhooks.ts";
+
+export interface Process {
+  readonly settings: Settings;
+  readonly loadKubeConfig: () => KubeConfig;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly log: Log;
+  /** Ends everything, in order. */
+  readonly signal: AbortSignal;
+}
+
+/** A watch that has been silent for so long has missed its bookmarks and its own end. */
+const longestSilenceSeconds = 300;
+
+/** Until every API server knows that this replica is going, some still ask it. */
+const lingerMilliseconds = 5000;
+
+/** Runs until it is told to end; rejects when it can't start, or must not go on. */
+export async function runOperator(process: Process): Promise<void> {
+  const { settings, loadKubeConfig, environment, version, log, signal } = process;
+  const namespace = ownNamespace(loadKubeConfig(), environment);
+  const metrics = createMetrics();
+  const connection = { listener: metrics.requests, onWarning: warnOnce(log), userAgent: `sampledb-operator/${version}` };
+  await using stops = new AsyncDisposableStack(); // what started last ends first, also when something after it can't start
+  const connect = (): KubeClient => {
+    const transport = new Transport(new Credentials(loadKubeConfig), connection);
+    stops.defer(() => transport.close());
+    return new KubeClient(transport, { fieldManager: "sampledb-operator" });
+  };
+  const stopped = stoppedWith(stops);
+  const client = connect();
+  const security = metricsSecurity(settings, client);
+
+  const kubernetes = await kubernetesVersion(client, signal);
+  if (signal.aborted) return;
+  log.info({ version, kubernetes }, "connected to the API server");
+  // Renewals have connections of their own: behind the controllers' calls they would be late when it matters.
+  const elector = settings.leaderElect ? electorFor(settings, namespace, connect(), metrics, log) : undefined;
+  const manager = new Manager({
+    client,
+    namespaces: settings.namespaces,
+    elector,
+    fieldManager: "sampledb",
+    hashAnnotation: "sampledb.io/applied",
+    reportingController: "sampledb.io/operator",
+    reportingInstance: environment["POD_NAME"] ?? hostname(),
+    metrics,
+    log,
+  });
+  const options = { maxConcurrentReconciles: settings.maxConcurrentReconciles };
+  for (const controller of notSupportedControllers({ cache: manager.cache, now: () => new Date() }, options)) manager.add(controller);
+
+  let webhooks: Webhooks | undefined;
+  const checks = { healthz: alive(), readyz: ready(manager, () => webhooks, signal) };
+  stopped(await startMetricsServer({ address: settings.metricsAddress, metrics, log, security }));
+  stopped(await startHealthServer({ address: settings.healthAddress, log, ...checks }));
+  webhooks = stopped(await startWebhooks({ settings, namespace, client, metrics, log }));
+  if (webhooks) {
+    const lingered = aborted(signal).then(() => {
+      webhooks?.retire();
+      return sleep(lingerMilliseconds);
+    });
+    stops.defer(async () => {
+      if (signal.aborted) await lingered;
+    });
+  }
+  await manager.run(signal);
+}
+
+function stoppedWith(stops: AsyncDisposableStack) {
+  return <T extends { stop(): Promise<void> }>(server: T | undefined): T | undefined => {
+    if (server) stops.defer(() => server.stop());
+    return server;
+  };
+}
+
+async function kubernetesVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
+  try {
+    return (await client.raw<{ gitVersion: string }>("GET", "/version", undefined, { deadline: 10_000, signal })).gitVersion;
+  } catch (error) {
+    if (signal.aborted) return ""; // told to end before it had begun
+    throw error;
+  }
+}
+
+/** The API server warns with each answer anew, of a version that will go for one. */
+function warnOnce(log: Log): (request: unknown, text: string) => void {
+  const told = new Set<string>();
+  return (_, text) => {
+    if (told.has(text) || told.size >= 100) return;
+    told.add(text);
+    log.warn({ reason: text }, "the API server warns");
+  };
+}
+
+function electorFor(settings: Settings, namespace: string, client: KubeClient, metrics: Metrics, log: Log): Elector {
+  const lease = { namespace: settings.leaderElectionNamespace ?? namespace, name: settings.leaderElectionId };
+  const status = metrics.leader(lease.name);
+  return new Elector({
+    client,
+    lease,
+    listener: {
+      leading: (leads) => {
+        status(leads);
+        if (leads) log.info({ lease: lease.name }, "leading");
+      },
+      following: (holder) => log.info({ lease: lease.name, holder }, "another replica leads"),
+      failed: (error) => log.warn({ lease: lease.name, error }, "the lease could not be read or renewed; it is tried again"),
+    },
+  });
+}
+
+function alive(): Checks {
+  return new Map([["event-loop", loopLagCheck({ limitSeconds: 5 })]]);
+}
+
+function ready({ cache }: Manager, webhooks: () => Webhooks | undefined, signal: AbortSignal): Checks {
+  return new Map([
+    ["shutdown", () => (signal.aborted ? "the process is ending" : undefined)],
+    ["caches", () => problems("not read yet", cache.unsynced())],
+    [
+      "watches",
+      () =>
+        problems(
+          "silent",
+          cache.watches().flatMap(({ resource, silentSeconds }) => (silentSeconds > longestSilenceSeconds ? resource : [])),
+        ),
+    ],
+    ["webhooks", () => webhooks()?.problem],
+  ]);
+}
+
+function problems(what: string, names: readonly string[]): string | undefined {
+  return names.length > 0 ? `${what}: ${names.join(", ")}` : undefined;
+}
+
+function metricsSecurity({ metricsSecure, metricsCertificates, metricsAddress, namespaces }: Settings, client: KubeClient) {
+  if (!metricsSecure) return { kind: "http" } as const;
+  if (namespaces.length > 0 && metricsAddress !== "0") {
+    throw new Error(
+      "with --watch-namespaces the operator has no right to ask who may read metrics: serve them on loopback with --metrics-secure=false --metrics-bind-address=127.0.0.1:8080, or switch them off with --metrics-bind-address=0",
+    );
+  }
+  return { kind: "https", client, certificateDirectory: metricsCertificates } as const;
+}

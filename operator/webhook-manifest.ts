@@ -1,0 +1,25 @@
+// The configuration by which the API server knows of our webhooks; config/webhook/webhooks.yaml is made from it.
+import { type WebhookConfiguration, webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
+import { type ServiceClient, type UrlClient, webhookEntry } from "../runtime/webhooks/configuration.ts";
+import { validators } from "./admission.ts";
+import { operatorAccount, webhookNames } from "./names.ts";
+
+/** `client` says where a path is answered; in the operator's Service unless told. */
+export function webhookManifest(client: (path: string) => ServiceClient | UrlClient = inCluster): WebhookConfiguration {
+  const { apiVersion, kind } = webhookConfigurations.ValidatingWebhookConfiguration;
+  const { namespace, name } = operatorAccount;
+  const webhooks = validators.map(({ resource, path }) => {
+    const [group = "", version = ""] = resource.apiVersion.split("/");
+    return webhookEntry({
+      name: `${resource.plural}.validate.${group}`,
+      rule: { apiGroups: [group], apiVersions: [version], resources: [resource.plural], operations: ["CREATE", "UPDATE"] },
+      client: client(path),
+      operatorUsername: `system:serviceaccount:${namespace}:${name}`,
+    });
+  });
+  return { apiVersion, kind, metadata: { name: webhookNames.validating }, webhooks };
+}
+
+function inCluster(path: string): ServiceClient {
+  return { service: { namespace: operatorAccount.namespace, name: webhookNames.service, path, port: 443 } };
+}

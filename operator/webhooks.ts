@@ -1,0 +1,82 @@
+// The operator's webhooks: where they listen and whose certificate they show.
+import type { CertifiedKey } from "../runtime/certificates/issue.ts";
+import type { KubeClient } from "../runtime/kube/client.ts";
+import type { Log } from "../runtime/observability/log.ts";
+import type { Metrics } from "../runtime/observability/metrics.ts";
+import { parseAddress } from "../runtime/serving/address.ts";
+import { watchMountedCertificates } from "../runtime/serving/mounted-certificates.ts";
+import { CertificateKeeper } from "../runtime/webhooks/certificate-keeper.ts";
+import type { SelfMadeDependencies } from "../runtime/webhooks/self-made-certificates.ts";
+import { WebhookServer } from "../runtime/webhooks/server.ts";
+import { validators } from "./admission.ts";
+import type { Settings } from "./flags.ts";
+import { webhookNames } from "./names.ts";
+
+export interface Webhooks {
+  readonly port: number;
+  /** Why the API server may not reach or trust them. */
+  readonly problem: string | undefined;
+  /** Lets the API server go over to another replica; whatever still comes is answered. */
+  retire(): void;
+  stop(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly settings: Settings;
+  readonly namespace: string;
+  /** Without a guard: every replica answers, and keeps the certificate. */
+  readonly client: KubeClient;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** Undefined when there are none: switched off, or without the rights that self-made certificates need. */
+export async function startWebhooks(deps: Dependencies): Promise<Webhooks | undefined> {
+  const { settings, metrics, log } = deps;
+  const address = parseAddress("--webhook-bind-address", settings.webhookAddress);
+  if (!settings.webhooks || address === undefined) return undefined;
+  const directory = settings.webhookCertificates;
+  if (directory === undefined && settings.namespaces.length > 0) {
+    log.info({}, "no webhooks: with --watch-namespaces their certificate has to be mounted (--webhook-cert-dir)");
+    return undefined;
+  }
+  let server: WebhookServer | undefined;
+  const onChange = (certificate: CertifiedKey) => server?.useCertificate(certificate);
+  const certificates =
+    directory === undefined
+      ? await CertificateKeeper.start(selfMade(deps), onChange)
+      : watchMountedCertificates({ directory, onChange, log });
+  server = new WebhookServer({
+    certificate: certificates.current,
+    address,
+    flag: "--webhook-bind-address",
+    log,
+    listener: metrics.webhooks,
+  });
+  for (const { path, validate } of validators) server.validate(path, validate);
+  const port = await server.listen();
+  return {
+    port,
+    get problem() {
+      return certificates instanceof CertificateKeeper ? certificates.problem : undefined;
+    },
+    retire: () => server.retire(),
+    stop: async () => {
+      certificates.stop();
+      await server.stop();
+    },
+  };
+}
+
+function selfMade({ client, namespace, log }: Dependencies): SelfMadeDependencies {
+  return {
+    kube: client,
+    secret: { namespace, name: webhookNames.secret },
+    configurations: [{ kind: "ValidatingWebhookConfiguration", name: webhookNames.validating }],
+    // The latter for an operator that runs beside the API server, outside of the cluster.
+    names: [`${webhookNames.service}.${namespace}.svc`, "localhost", "127.0.0.1"],
+    commonName: webhookNames.service,
+    now: () => new Date(),
+    log,
+  };
+}
