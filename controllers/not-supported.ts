@@ -9,7 +9,7 @@ import { generationChanged } from "../runtime/controller/predicates.ts";
 import { awaitChange } from "../runtime/controller/result.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
-import { type Backup, backups, type Restore, restores, type SampleDB, sampledbs } from "./resources.ts";
+import { type Backup, backups, type Restore, restores } from "./resources.ts";
 
 export interface Dependencies {
   readonly cache: Cache;
@@ -31,20 +31,8 @@ function restoreCondition(_: Restore): ConditionNow {
   return { ...unknown, type: conditionTypes.succeeded, message };
 }
 
-/** None for a SampleDB that asks for no backups. */
-function backupConfiguredCondition({ spec }: SampleDB): ConditionNow | undefined {
-  if (spec.backup === undefined) return undefined;
-  const message =
-    "This version of the operator does not act on spec.backup: no repository is made, no schedule runs, and no WAL is archived. Back the database up by other means.";
-  return { type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message };
-}
-
 export function notSupportedControllers(deps: Dependencies, options: ReconcileOptions): ControllerDefinition[] {
-  return [
-    saying("sampledb", sampledbs, backupConfiguredCondition, deps, options),
-    saying("backup", backups, backupCondition, deps, options),
-    saying("restore", restores, restoreCondition, deps, options),
-  ];
+  return [saying("backup", backups, backupCondition, deps, options), saying("restore", restores, restoreCondition, deps, options)];
 }
 
 type WithConditions = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] | undefined } };
@@ -52,7 +40,7 @@ type WithConditions = KubeObject & { readonly status?: { readonly conditions?: r
 function saying<T extends WithConditions>(
   name: string,
   resource: Resource<T>,
-  condition: (object: T) => ConditionNow | undefined,
+  condition: (object: T) => ConditionNow,
   { cache, now }: Dependencies,
   options: ReconcileOptions,
 ): ControllerDefinition {
@@ -60,8 +48,8 @@ function saying<T extends WithConditions>(
     const object = cache.watch(resource).get(key);
     if (!object || object.metadata.deletionTimestamp) return awaitChange;
     const before = object.status?.conditions ?? [];
-    const conditions = conditionsNow(before, [condition(object) ?? []].flat(), object.metadata.generation, now);
-    if (conditions.length > 0 || before.length > 0) await objects.applyStatus(resource, object, { conditions } as NonNullable<T["status"]>);
+    const conditions = conditionsNow(before, [condition(object)], object.metadata.generation, now);
+    await objects.applyStatus(resource, object, { conditions } as NonNullable<T["status"]>);
     return awaitChange;
   }, options);
 }

@@ -1,5 +1,6 @@
 // The operator's flags, with the names that users of other operators know.
 import { parseArgs } from "node:util";
+import { majors } from "../api/sampledb.ts";
 import { type LogLevel, logLevels } from "../runtime/observability/log.ts";
 
 /** Each flag: what its value looks like (nothing for a switch), its default, and what it is for. */
@@ -39,6 +40,8 @@ export interface Settings {
   readonly webhookAddress: string;
   readonly webhookCertificates: string | undefined;
   readonly logLevel: LogLevel;
+  /** The database image of each major. */
+  readonly postgresImages: Readonly<Record<number, string>>;
 }
 
 export type Command = { readonly kind: "help" } | { readonly kind: "version" } | { readonly kind: "run"; readonly settings: Settings };
@@ -70,6 +73,7 @@ export function parseFlags(args: readonly string[], environment: Readonly<Record
       webhookAddress: text("webhook-bind-address"),
       webhookCertificates: text("webhook-cert-dir") || undefined,
       logLevel: choice("--log-level", text("log-level"), logLevels),
+      postgresImages: postgresImages(environment),
     },
   };
 }
@@ -80,6 +84,11 @@ export function usage(): string {
     return `  ${shown.padEnd(42)} ${meaning}${typeof initial === "string" && initial !== "" ? ` (default ${initial})` : ""}\n`;
   });
   return `sampledb-operator: runs PostgreSQL on Kubernetes\n\n${rows.join("")}`;
+}
+
+/** As OLM wants them: one variable for each image that is not the operator's own. */
+function postgresImages(environment: Readonly<Record<string, string | undefined>>): Record<number, string> {
+  return Object.fromEntries(majors.map((major) => [major, environment[`RELATED_IMAGE_POSTGRES_${major}`] || `sampledb/postgres:${major}`]));
 }
 
 function parse(args: readonly string[]): Record<string, string | boolean | undefined> {

@@ -1,12 +1,15 @@
 // The operator's process, put together from its settings.
+import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { notSupportedControllers } from "../controllers/not-supported.ts";
+import { sampleDBController } from "../controllers/sampledb/controller.ts";
+import { Credentials } from "../controllers/sampledb/credentials.ts";
 import { aborted } from "../runtime/aborted.ts";
 import { Elector } from "../runtime/election/elector.ts";
 import { KubeClient } from "../runtime/kube/client.ts";
-import { Credentials } from "../runtime/kube/credentials.ts";
+import { Credentials as KubeCredentials } from "../runtime/kube/credentials.ts";
 import { Transport } from "../runtime/kube/transport.ts";
 import { Manager } from "../runtime/manager.ts";
 import { type Checks, startHealthServer } from "../runtime/observability/health-server.ts";
@@ -42,7 +45,7 @@ export async function runOperator(process: Process): Promise<void> {
   const connection = { listener: metrics.requests, onWarning: warnOnce(log), userAgent: `sampledb-operator/${version}` };
   await using stops = new AsyncDisposableStack(); // what started last ends first, also when something after it can't start
   const connect = (): KubeClient => {
-    const transport = new Transport(new Credentials(loadKubeConfig), connection);
+    const transport = new Transport(new KubeCredentials(loadKubeConfig), connection);
     stops.defer(() => transport.close());
     return new KubeClient(transport, { fieldManager: "sampledb-operator" });
   };
@@ -67,7 +70,13 @@ export async function runOperator(process: Process): Promise<void> {
     log,
   });
   const options = { maxConcurrentReconciles: settings.maxConcurrentReconciles };
-  for (const controller of notSupportedControllers({ cache: manager.cache, now: () => new Date() }, options)) manager.add(controller);
+  const now = () => new Date();
+  const { cache, events } = manager;
+  const credentials = new Credentials({ operatorNamespace: namespace, now, password: () => randomBytes(24).toString("base64url") });
+  manager.add(
+    sampleDBController({ cache, events, credentials, patroni: patroniOf(credentials), images: settings.postgresImages, now }, options),
+  );
+  for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
 
   let webhooks: Webhooks | undefined;
   const checks = { healthz: alive(), readyz: ready(manager, () => webhooks, signal) };
@@ -161,4 +170,10 @@ function metricsSecurity({ metricsSecure, metricsCertificates, metricsAddress, n
     );
   }
   return { kind: "https", client, certificateDirectory: metricsCertificates } as const;
+}
+
+function patroniOf(_: Credentials) {
+  return async (): Promise<never> => {
+    throw new Error("not wired yet");
+  };
 }

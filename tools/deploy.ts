@@ -1,18 +1,27 @@
 // make deploy, undeploy, build-installer: the operator and all it needs, with the image's whole name in it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { operatorImage } from "../images/catalog.ts";
-import { imageReference } from "../images/definition.ts";
+import { operatorImage, postgresImage } from "../images/catalog.ts";
+import { type ImageDefinition, imageReference } from "../images/definition.ts";
 import { run } from "./command.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
 const root = join(import.meta.dirname, "..");
-const placeholder = /^(\s+image:) sampledb\/operator$/gm;
+
+/** What stands in config/manager for an image, and the image. */
+const images = new Map<RegExp, ImageDefinition>([
+  [/^(\s+image:) sampledb\/operator$/gm, operatorImage()],
+  [/^(\s+value:) sampledb\/postgres:15$/gm, postgresImage("15")],
+  [/^(\s+value:) sampledb\/postgres:17$/gm, postgresImage("17")],
+]);
 
 async function manifest(): Promise<string> {
-  const built = await run("kubectl", ["kustomize", join(root, "config/default")]);
-  if (!placeholder.test(built)) throw new Error("config/manager has no image: sampledb/operator to replace");
-  return built.replace(placeholder, `$1 ${imageReference(operatorImage())}`);
+  let built = await run("kubectl", ["kustomize", join(root, "config/default")]);
+  for (const [placeholder, image] of images) {
+    if (built.search(placeholder) < 0) throw new Error(`config/manager has nothing to replace with ${imageReference(image)}`);
+    built = built.replace(placeholder, `$1 ${imageReference(image)}`);
+  }
+  return built;
 }
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {

@@ -1,0 +1,46 @@
+// What the instances may do in the Kubernetes API: Patroni's election needs it, and no more.
+import type { Role, RoleBinding, ServiceAccount } from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import { owned } from "./identity.ts";
+import { mostInstances, namesOf, podName } from "./names.ts";
+
+const group = "rbac.authorization.k8s.io";
+
+export function serviceAccount(db: SampleDB): ServiceAccount {
+  return {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: owned(db, namesOf(db).account),
+    automountServiceAccountToken: false, // Pods ask for it themselves
+  };
+}
+
+/**
+ * Reads can't be limited to labels, and a create not to a name: so the operator makes Patroni's ConfigMaps, and Patroni writes to
+ * those and to its own Pods only.
+ */
+export function role(db: SampleDB): Role {
+  const { account, dynamicConfig, leader, failover, sync } = namesOf(db);
+  const instances = Array.from({ length: mostInstances }, (_, ordinal) => podName(db, ordinal));
+  return {
+    apiVersion: `${group}/v1`,
+    kind: "Role",
+    metadata: owned(db, account),
+    rules: [
+      { apiGroups: [""], resources: ["configmaps", "pods"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["configmaps"], resourceNames: [dynamicConfig, leader, failover, sync], verbs: ["patch", "update"] },
+      { apiGroups: [""], resources: ["pods"], resourceNames: instances, verbs: ["patch"] },
+    ],
+  };
+}
+
+export function roleBinding(db: SampleDB): RoleBinding {
+  const { account } = namesOf(db);
+  return {
+    apiVersion: `${group}/v1`,
+    kind: "RoleBinding",
+    metadata: owned(db, account),
+    roleRef: { apiGroup: group, kind: "Role", name: account },
+    subjects: [{ kind: "ServiceAccount", name: account, namespace: db.metadata.namespace ?? "" }],
+  };
+}

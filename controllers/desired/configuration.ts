@@ -1,0 +1,149 @@
+// Patroni's configuration: what an instance must know to start, and what all of them share and may change while they serve.
+import { parseQuantity } from "../../kubernetes/quantity.ts";
+import type { ConfigMap } from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import { replicationUser, superuser } from "./credentials.ts";
+import { instanceComponent, instanceLabels, kept, labelNames, owned } from "./identity.ts";
+import { namesOf } from "./names.ts";
+import { patroniPort, postgresPort } from "./services.ts";
+
+export const tlsDirectory = "/etc/sampledb/tls";
+export const socketDirectory = "/run/postgresql";
+export const dataDirectory = "/var/lib/postgresql/data";
+const certificate = { ca: `${tlsDirectory}/ca.crt`, certificate: `${tlsDirectory}/tls.crt`, key: `${tlsDirectory}/tls.key` };
+const callback = "/usr/local/bin/take-writes";
+
+/** Where it is in the ConfigMap, and so in the Pod. */
+export const patroniFile = "patroni.yaml";
+
+/** JSON is YAML, and quotes what has to be quoted. */
+export function patroniConfig(db: SampleDB): ConfigMap {
+  const data = { [patroniFile]: `${JSON.stringify(localSettings(db), undefined, 2)}\n` };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: owned(db, namesOf(db).patroniConfig), data };
+}
+
+function localSettings(db: SampleDB) {
+  // Instances call each other by address, and a certificate can't know those: the authority is checked, and it has only this database.
+  const tls = { sslmode: "verify-ca", sslrootcert: certificate.ca };
+  return {
+    scope: db.metadata.name,
+    kubernetes: {
+      labels: { [labelNames.component]: instanceComponent },
+      scope_label: labelNames.database,
+      role_label: labelNames.role,
+      leader_label_value: "primary",
+      follower_label_value: "replica",
+      standby_leader_label_value: "primary",
+    },
+    restapi: {
+      listen: `*:${patroniPort}`,
+      cafile: certificate.ca,
+      certfile: certificate.certificate,
+      keyfile: certificate.key,
+      verify_client: "optional", // the kubelet asks without a certificate; whoever wants to change something has one
+    },
+    // With a certificate of its own, `insecure` leaves out the name only: the authority is checked all the same.
+    ctl: { insecure: true, cacert: certificate.ca, certfile: certificate.certificate, keyfile: certificate.key },
+    bootstrap: { initdb: ["data-checksums", { encoding: "UTF8" }, { locale: "C.UTF-8" }] },
+    postgresql: {
+      listen: `*:${postgresPort}`,
+      data_dir: dataDirectory,
+      bin_dir: `/usr/lib/postgresql/${db.spec.postgresVersion}/bin`,
+      pgpass: "/tmp/pgpass",
+      use_unix_socket: true,
+      authentication: {
+        superuser: { username: superuser, ...tls },
+        replication: { username: replicationUser, ...tls },
+      },
+      callbacks: { on_start: callback, on_restart: callback, on_role_change: callback, on_stop: callback },
+    },
+  };
+}
+
+/** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
+export function dynamicConfig(db: SampleDB): ConfigMap {
+  const settings = JSON.stringify(dynamicSettings(db));
+  return patroniState(db, namesOf(db).dynamicConfig, { config: settings });
+}
+
+/** The others, empty: Patroni fills them in, and may not make them. */
+export function patroniStates(db: SampleDB): ConfigMap[] {
+  const { leader, failover, sync } = namesOf(db);
+  return [leader, failover, sync].map((name) => patroniState(db, name));
+}
+
+function patroniState(db: SampleDB, name: string, annotations?: Record<string, string>): ConfigMap {
+  const metadata = { ...kept(db, name), labels: instanceLabels(db), ...(annotations ? { annotations } : {}) };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata };
+}
+
+function dynamicSettings(db: SampleDB) {
+  const synchronous = db.spec.synchronousReplication;
+  return {
+    // The shortest that Patroni allows: loop_wait + 2 × retry_timeout must fit into ttl.
+    ttl: 20,
+    loop_wait: 5,
+    retry_timeout: 5,
+    failsafe_mode: true, // with all members up the primary serves on while the API server is away
+    synchronous_mode: synchronous !== "Disabled",
+    // From the first second on: what is written before is lost with its primary.
+    synchronous_mode_strict: synchronous === "Required",
+    postgresql: {
+      use_pg_rewind: true,
+      use_slots: true,
+      // A replica that has left the primary's history is made anew by itself.
+      remove_data_directory_on_rewind_failure: true,
+      remove_data_directory_on_diverged_timelines: true,
+      parameters: parameters(db),
+      pg_hba: hostBasedAuthentication(db),
+    },
+  };
+}
+
+/** What is not the user's comes last, whatever a webhook that was off has let through. */
+export function parameters({ spec }: SampleDB): Record<string, string | number> {
+  return {
+    shared_buffers: sharedBuffers(spec.resources),
+    max_connections: 100,
+    max_wal_senders: 10,
+    max_replication_slots: 10,
+    ...spec.postgresql?.parameters,
+    wal_level: "replica",
+    hot_standby: "on",
+    // On from the beginning: switching it on needs a restart, and backups may be wanted later.
+    archive_mode: "on",
+    archive_command: "/bin/true",
+    password_encryption: "scram-sha-256",
+    unix_socket_directories: socketDirectory,
+    logging_collector: "off",
+    ssl: "on",
+    ssl_ca_file: certificate.ca,
+    ssl_cert_file: certificate.certificate,
+    ssl_key_file: certificate.key,
+    ssl_min_protocol_version: "TLSv1.2",
+  };
+}
+
+const mebibyte = 1n << 20n;
+const nano = 1_000_000_000n;
+
+/** A quarter of the memory, as PostgreSQL's manual has it; PostgreSQL's own default where nothing is told. */
+function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
+  const memory = resources?.limits?.["memory"] ?? resources?.requests?.["memory"];
+  const bytes = memory === undefined ? undefined : parseQuantity(memory);
+  if (bytes === undefined) return "128MB";
+  const quarter = bytes / nano / 4n / mebibyte;
+  return `${quarter < 16n ? 16n : quarter}MB`;
+}
+
+/** Ours first: nobody can lock the operator, Patroni and the replicas out. The user's own take the place of the open last line. */
+export function hostBasedAuthentication({ spec }: SampleDB): string[] {
+  return [
+    `local all ${superuser} peer`,
+    `hostssl replication ${replicationUser} all scram-sha-256`,
+    `hostssl all ${superuser} all scram-sha-256`,
+    `host replication ${replicationUser} all reject`,
+    `host all ${superuser} all reject`,
+    ...(spec.postgresql?.hba ?? ["host all all all scram-sha-256"]),
+  ];
+}

@@ -1,0 +1,37 @@
+// The Secrets with passwords. Made once: a password is what applications hold in their hands.
+import type { Secret } from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import { kept } from "./identity.ts";
+import { namesOf } from "./names.ts";
+import { postgresPort } from "./services.ts";
+
+export const superuser = "postgres";
+export const replicationUser = "replication";
+
+export function superuserSecret(db: SampleDB, password: string): Secret {
+  return basicAuth(db, namesOf(db).superuserSecret, superuser, password);
+}
+
+export function replicationSecret(db: SampleDB, password: string): Secret {
+  return basicAuth(db, namesOf(db).replicationSecret, replicationUser, password);
+}
+
+/** Made for binding: an application that mounts it, or takes its environment from it, needs nothing else. */
+export function applicationSecret(db: SampleDB, password: string): Secret {
+  const { databaseName: dbname, ownerName: user } = db.spec.bootstrap;
+  const host = `${namesOf(db).readWriteService}.${db.metadata.namespace}.svc`;
+  const port = String(postgresPort);
+  const uri = `postgresql://${user}:${password}@${host}:${port}/${dbname}`;
+  return secret(db, namesOf(db).applicationSecret, "servicebinding.io/postgresql", {
+    ...{ type: "postgresql", host, port, dbname, database: dbname, user, username: user, password, uri },
+  });
+}
+
+function basicAuth(db: SampleDB, name: string, username: string, password: string): Secret {
+  return secret(db, name, "kubernetes.io/basic-auth", { username, password });
+}
+
+function secret(db: SampleDB, name: string, type: string, values: Readonly<Record<string, string>>): Secret {
+  const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, btoa(value)]));
+  return { apiVersion: "v1", kind: "Secret", metadata: kept(db, name), type, data };
+}

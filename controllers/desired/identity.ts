@@ -1,0 +1,43 @@
+// Labels and owners: how what belongs to a SampleDB is found, and what goes with it.
+import { controlledBy, type ObjectMeta } from "../../runtime/kube/object.ts";
+import type { SampleDB } from "../resources.ts";
+
+export const managedBy = { "app.kubernetes.io/managed-by": "sampledb-operator" } as const;
+
+export const labelNames = {
+  /** The SampleDB that an object belongs to; Patroni's scope too. */
+  database: "sampledb.io/name",
+  component: "sampledb.io/component",
+  /** Patroni's own word for what an instance is; the read-only Service follows it. */
+  role: "sampledb.io/role",
+  /** On the one Pod that takes writes. Patroni's callback moves it, so that no lost Pod keeps it; the read-write Service follows it. */
+  primary: "sampledb.io/primary",
+} as const;
+
+/** Instances and what Patroni keeps of them. */
+export const instanceComponent = "postgresql";
+
+/** On all that belongs to the SampleDB. */
+export function labelsOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Record<string, string> {
+  return { ...managedBy, "app.kubernetes.io/name": "sampledb", "app.kubernetes.io/instance": name, [labelNames.database]: name };
+}
+
+/** Finds the instances, and what Patroni keeps of them; never a Pod of a Job. */
+export function instanceSelector({ metadata: { name } }: Pick<SampleDB, "metadata">): Record<string, string> {
+  return { [labelNames.database]: name, [labelNames.component]: instanceComponent };
+}
+
+export function instanceLabels(db: Pick<SampleDB, "metadata">): Record<string, string> {
+  return { ...labelsOf(db), ...instanceSelector(db) };
+}
+
+/** Of what goes when the SampleDB goes. */
+export function owned(db: SampleDB, name: string): ObjectMeta {
+  return { ...kept(db, name), ownerReferences: [controlledBy(db)] };
+}
+
+/** Of what must outlive the SampleDB, because data can't be had again: a new SampleDB of that name takes it up. */
+export function kept(db: SampleDB, name: string): ObjectMeta {
+  const { namespace = "" } = db.metadata;
+  return { name, namespace, labels: labelsOf(db) };
+}

@@ -1,0 +1,198 @@
+// The instances: one StatefulSet of Patroni Pods, and a claim for each.
+import type { PersistentVolumeClaim, StatefulSet } from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import { dataDirectory, patroniFile, socketDirectory, tlsDirectory } from "./configuration.ts";
+import { instanceLabels, instanceSelector, kept, owned } from "./identity.ts";
+import { claimName, namesOf } from "./names.ts";
+import { patroniPort, postgresPort } from "./services.ts";
+
+type ClaimTemplates = NonNullable<NonNullable<StatefulSet["spec"]>["volumeClaimTemplates"]>;
+type PodTemplate = NonNullable<StatefulSet["spec"]>["template"];
+type PodSpec = NonNullable<PodTemplate["spec"]>;
+
+export const instanceAnnotations = {
+  /** Of what the user has asked for: a Pod with another one is replaced, whatever else the operator's version has changed. */
+  asked: "sampledb.io/asked",
+  /** A person's word to restart. */
+  restart: "sampledb.io/restart",
+  /** On the StatefulSet: what a trial has proven last. */
+  proven: "sampledb.io/proven",
+} as const;
+
+/** Which ordinals are to be there. */
+export interface InstanceRange {
+  readonly start: number;
+  readonly count: number;
+}
+
+export interface InstanceChoices {
+  readonly range: InstanceRange;
+  readonly image: string;
+  /** What a person has said last, by the annotation. */
+  readonly restart?: string | undefined;
+  /** Of the StatefulSet that is there: they can't be changed, and claims grow without them. */
+  readonly claimTemplates?: ClaimTemplates | undefined;
+  /** A digest of what the user has asked of the Pods. */
+  readonly asked: string;
+  /** A digest of what a trial has proven, or what needed no proof. */
+  readonly proven: string;
+}
+
+/** Long: a clean stop of a busy server writes all that is dirty, and a kill in place of it is a recovery. */
+const gracePeriodSeconds = 180;
+
+export function statefulSet(db: SampleDB, choices: InstanceChoices): StatefulSet {
+  const { range, claimTemplates } = choices;
+  return {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: {
+      ...owned(db, namesOf(db).statefulSet),
+      labels: instanceLabels(db),
+      annotations: { [instanceAnnotations.proven]: choices.proven },
+    },
+    spec: {
+      replicas: range.count,
+      ordinals: { start: range.start },
+      serviceName: namesOf(db).podsService,
+      podManagementPolicy: "Parallel", // Patroni decides who goes first
+      updateStrategy: { type: "OnDelete" }, // replicas first, and never the primary before a switchover: the operator does it
+      revisionHistoryLimit: 2,
+      selector: { matchLabels: instanceSelector(db) },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
+      template: podTemplate(db, choices),
+      volumeClaimTemplates: claimTemplates ?? [claimTemplate(db)],
+    },
+  };
+}
+
+/** Made before its Pod: the template's size is that of the first day. */
+export function claim(db: SampleDB, ordinal: number): PersistentVolumeClaim {
+  const metadata = { ...kept(db, claimName(db, ordinal)), labels: instanceLabels(db) };
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: claimSpec(db) };
+}
+
+function claimTemplate(db: SampleDB): ClaimTemplates[number] {
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data", labels: instanceLabels(db) }, spec: claimSpec(db) };
+}
+
+function claimSpec({ spec: { storage } }: SampleDB) {
+  return {
+    accessModes: ["ReadWriteOnce"],
+    volumeMode: "Filesystem",
+    resources: { requests: { storage: storage.size } },
+    ...(storage.storageClassName === undefined ? {} : { storageClassName: storage.storageClassName }),
+  };
+}
+
+function podTemplate(db: SampleDB, { image, restart, asked }: InstanceChoices): PodTemplate {
+  const { podMetadata } = db.spec;
+  return {
+    metadata: {
+      labels: { ...podMetadata?.labels, ...instanceLabels(db) },
+      annotations: {
+        ...podMetadata?.annotations,
+        [instanceAnnotations.asked]: asked,
+        ...(restart === undefined ? {} : { [instanceAnnotations.restart]: restart }),
+        "kubectl.kubernetes.io/default-container": "postgres",
+      },
+    },
+    spec: { ...placement(db), ...podSecurity, ...instancePod(db, image) },
+  };
+}
+
+/** What the restricted profile wants of a Pod. */
+export const podSecurity = {
+  securityContext: {
+    runAsNonRoot: true,
+    fsGroup: 10001,
+    fsGroupChangePolicy: "OnRootMismatch",
+    seccompProfile: { type: "RuntimeDefault" },
+  },
+} satisfies Partial<PodSpec>;
+
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] },
+};
+
+/** Where Pods of the database may run: instances, and whoever tries out for them. */
+export function placement(db: SampleDB): Partial<PodSpec> {
+  const { nodeSelector, affinity, tolerations, priorityClassName, imagePullSecrets } = db.spec;
+  const constraints = db.spec.topologySpreadConstraints ?? [
+    { maxSkew: 1, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "ScheduleAnyway" as const },
+  ];
+  const matchLabels = instanceSelector(db);
+  return {
+    ...(nodeSelector ? { nodeSelector } : {}),
+    ...(affinity ? { affinity: affinity as NonNullable<PodSpec["affinity"]> } : {}),
+    ...(tolerations ? { tolerations: tolerations as NonNullable<PodSpec["tolerations"]> } : {}),
+    ...(priorityClassName ? { priorityClassName } : {}),
+    ...(imagePullSecrets ? { imagePullSecrets } : {}),
+    topologySpreadConstraints: constraints.map((constraint) => ({
+      ...(constraint as NonNullable<PodSpec["topologySpreadConstraints"]>[number]),
+      ...(constraint.labelSelector ? {} : { labelSelector: { matchLabels } }),
+    })),
+  };
+}
+
+function instancePod(db: SampleDB, image: string): PodSpec {
+  const { account, patroniConfig, superuserSecret, replicationSecret, certificateSecret } = namesOf(db);
+  const password = (name: string) => ({ secretKeyRef: { name, key: "password" } });
+  const field = (fieldPath: string) => ({ fieldRef: { fieldPath } });
+  return {
+    serviceAccountName: account,
+    automountServiceAccountToken: true, // Patroni's store is the Kubernetes API
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: gracePeriodSeconds,
+    containers: [
+      {
+        name: "postgres",
+        image,
+        args: ["patroni", `/etc/patroni/${patroniFile}`],
+        env: [
+          { name: "PATRONI_NAME", valueFrom: field("metadata.name") },
+          { name: "PATRONI_KUBERNETES_NAMESPACE", valueFrom: field("metadata.namespace") },
+          { name: "PATRONI_KUBERNETES_POD_IP", valueFrom: field("status.podIP") },
+          { name: "PATRONI_POSTGRESQL_CONNECT_ADDRESS", value: `$(PATRONI_KUBERNETES_POD_IP):${postgresPort}` },
+          { name: "PATRONI_RESTAPI_CONNECT_ADDRESS", value: `$(PATRONI_KUBERNETES_POD_IP):${patroniPort}` },
+          { name: "PATRONI_SUPERUSER_PASSWORD", valueFrom: password(superuserSecret) },
+          { name: "PATRONI_REPLICATION_PASSWORD", valueFrom: password(replicationSecret) },
+        ],
+        ports: [
+          { name: "postgres", containerPort: postgresPort },
+          { name: "patroni", containerPort: patroniPort },
+        ],
+        // Patroni answers as soon as it runs. A recovery may take hours: its loop turns all the while, and that is what liveness asks.
+        startupProbe: probe("/liveness", { periodSeconds: 2, failureThreshold: 60 }),
+        livenessProbe: probe("/liveness", { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }),
+        // Not /readiness, which is 200 for who holds the lock even while PostgreSQL is down: this one has asked by SQL.
+        readinessProbe: probe("/health", { periodSeconds: 2, timeoutSeconds: 3, failureThreshold: 2 }),
+        resources: (db.spec.resources ?? { requests: { cpu: "100m", memory: "256Mi" } }) as NonNullable<
+          PodSpec["containers"][number]["resources"]
+        >,
+        securityContext: containerSecurity,
+        volumeMounts: [
+          { name: "data", mountPath: dataDirectory.slice(0, dataDirectory.lastIndexOf("/")) },
+          { name: "config", mountPath: "/etc/patroni", readOnly: true },
+          { name: "tls", mountPath: tlsDirectory, readOnly: true },
+          { name: "sockets", mountPath: socketDirectory },
+          { name: "tmp", mountPath: "/tmp" },
+          { name: "shared-memory", mountPath: "/dev/shm" },
+        ],
+      },
+    ],
+    volumes: [
+      { name: "config", configMap: { name: patroniConfig } },
+      { name: "tls", secret: { secretName: certificateSecret, defaultMode: 0o640 } },
+      { name: "sockets", emptyDir: { medium: "Memory" } },
+      { name: "tmp", emptyDir: {} },
+      { name: "shared-memory", emptyDir: { medium: "Memory" } }, // the runtime's own is 64 MB, too little for parallel queries
+    ],
+  };
+}
+
+function probe(path: string, timing: { periodSeconds: number; failureThreshold: number; timeoutSeconds?: number }) {
+  return { httpGet: { path, port: "patroni", scheme: "HTTPS" }, timeoutSeconds: 3, ...timing };
+}

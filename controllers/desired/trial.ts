@@ -1,0 +1,100 @@
+// The trial: before an instance that serves gets an image or settings, PostgreSQL starts with them in a Pod of its own.
+import { parseQuantity } from "../../kubernetes/quantity.ts";
+import type { ConfigMap, Job } from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import { hostBasedAuthentication, parameters, tlsDirectory } from "./configuration.ts";
+import { labelsOf, owned } from "./identity.ts";
+import { containerSecurity, placement, podSecurity } from "./instances.ts";
+import { namesOf } from "./names.ts";
+
+type Resources = SampleDB["spec"]["resources"];
+
+/** On Job and ConfigMap: what is tried. */
+export const trialAnnotation = "sampledb.io/trial";
+
+const directory = "/etc/sampledb/trial";
+
+/** All that a trial can find out about. */
+export function trialSubject(db: SampleDB, image: string) {
+  const { nodeSelector, affinity, tolerations, resources, priorityClassName, imagePullSecrets } = db.spec;
+  const where = { nodeSelector, nodeAffinity: affinity?.nodeAffinity, tolerations, priorityClassName, imagePullSecrets };
+  return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources, ...where };
+}
+
+export function trialSettings(db: SampleDB, digest: string): ConfigMap {
+  const lines = Object.entries(parameters(db)).map(([name, value]) => `${name} = '${quoted(String(value))}'`);
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...owned(db, namesOf(db).trialJob), annotations: { [trialAnnotation]: digest } },
+    data: { "postgresql.conf": `${lines.join("\n")}\n`, "pg_hba.conf": `${hostBasedAuthentication(db).join("\n")}\n` },
+  };
+}
+
+/** `running` is what the instances have of resources now: only what is asked beyond it must be free beside them. */
+export function trialJob(db: SampleDB, digest: string, image: string, running: Resources): Job {
+  const { trialJob: name, certificateSecret } = namesOf(db);
+  const { topologySpreadConstraints: _, affinity, ...where } = placement(db);
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { ...owned(db, name), annotations: { [trialAnnotation]: digest } },
+    spec: {
+      backoffLimit: 0, // what PostgreSQL refuses once it refuses again
+      template: {
+        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": "trial" } },
+        spec: {
+          ...where,
+          // Away from instances means the instances themselves, not this Pod.
+          ...(affinity?.nodeAffinity ? { affinity: { nodeAffinity: affinity.nodeAffinity } } : {}),
+          ...podSecurity,
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          restartPolicy: "Never",
+          containers: [
+            {
+              name: "trial",
+              image,
+              args: ["try-settings", String(db.spec.postgresVersion), directory],
+              resources: {
+                ...(db.spec.resources?.limits ? { limits: strings(db.spec.resources.limits) } : {}),
+                requests: beyond(db.spec.resources, running),
+              },
+              securityContext: containerSecurity,
+              volumeMounts: [
+                { name: "settings", mountPath: directory, readOnly: true },
+                { name: "tls", mountPath: tlsDirectory, readOnly: true },
+                { name: "tmp", mountPath: "/tmp" },
+              ],
+            },
+          ],
+          volumes: [
+            { name: "settings", configMap: { name } },
+            { name: "tls", secret: { secretName: certificateSecret, defaultMode: 0o640 } },
+            { name: "tmp", emptyDir: {} },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** As a quoted value of postgresql.conf. */
+function quoted(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll("'", "''");
+}
+
+function strings(values: Readonly<Record<string, string | number>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+/** An instance gives up what it has before it takes what it is to have: together they need the difference. */
+function beyond(asked: Resources, running: Resources): Record<string, string> {
+  const requests = { cpu: "1m", memory: "1Mi", ...asked?.requests };
+  return Object.fromEntries(
+    Object.entries(requests).map(([name, value]) => {
+      const [wanted, had] = [parseQuantity(value) ?? 0n, parseQuantity(running?.requests?.[name] ?? "0") ?? 0n];
+      return [name, `${wanted > had ? wanted - had : 0n}n`];
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+// The kinds of Kubernetes that the controllers make and look at.
+import type {
+  V1ConfigMap,
+  V1Job,
+  V1PersistentVolumeClaim,
+  V1Pod,
+  V1PodDisruptionBudget,
+  V1Role,
+  V1RoleBinding,
+  V1Secret,
+  V1Service,
+  V1ServiceAccount,
+  V1StatefulSet,
+} from "@kubernetes/client-node";
+import type { Model } from "../runtime/kube/object.ts";
+import { namespaced } from "../runtime/kube/resource.ts";
+
+export type ConfigMap = Model<V1ConfigMap>;
+export type Job = Model<V1Job>;
+export type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>;
+export type Pod = Model<V1Pod>;
+export type PodDisruptionBudget = Model<V1PodDisruptionBudget>;
+export type Role = Model<V1Role>;
+export type RoleBinding = Model<V1RoleBinding>;
+export type Secret = Model<V1Secret>;
+export type Service = Model<V1Service>;
+export type ServiceAccount = Model<V1ServiceAccount>;
+export type StatefulSet = Model<V1StatefulSet>;
+
+export const configMaps = namespaced<ConfigMap>("v1", "ConfigMap", "configmaps");
+export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
+export const persistentVolumeClaims = namespaced<PersistentVolumeClaim>("v1", "PersistentVolumeClaim", "persistentvolumeclaims");
+export const pods = namespaced<Pod>("v1", "Pod", "pods");
+export const podDisruptionBudgets = namespaced<PodDisruptionBudget>("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets");
+export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");
+export const roleBindings = namespaced<RoleBinding>("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
+export const secrets = namespaced<Secret>("v1", "Secret", "secrets");
+export const services = namespaced<Service>("v1", "Service", "services");
+export const serviceAccounts = namespaced<ServiceAccount>("v1", "ServiceAccount", "serviceaccounts");
+export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");

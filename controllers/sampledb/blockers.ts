@@ -1,0 +1,44 @@
+// What stands in the way, with the way out, and since when.
+import type { SampleDBStatus } from "../../api/sampledb-status.ts";
+import type { Instance, Problem } from "./instance.ts";
+import type { StatusInputs } from "./readiness.ts";
+import type { Blocker } from "./scope.ts";
+
+type Told = NonNullable<SampleDBStatus["blockers"]>;
+
+const most = 16;
+const longest = 4096;
+
+/** The same thing keeps its time for as long as it is told. */
+export function blockersOf({ db, observed, findings, now }: StatusInputs): Told {
+  const found = [...findings.blockers, ...observed.instances.flatMap((instance) => ofInstance(instance))];
+  return found.slice(0, most).map(({ reason, message, remedy }) => {
+    const before = db.status?.blockers?.find((blocker) => blocker.reason === reason && blocker.message === message.slice(0, longest));
+    const sinceTime =
+      before?.sinceTime ??
+      now()
+        .toISOString()
+        .replace(/\.\d+Z$/, "Z");
+    return { reason, message: message.slice(0, longest), remedy, sinceTime };
+  });
+}
+
+function ofInstance({ podName, problem }: Instance): Blocker[] {
+  if (!problem) return [];
+  return [
+    { reason: problem.reason, message: `${podName} does not start: ${problem.message || problem.reason}`, remedy: remedyFor(problem) },
+  ];
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  Unschedulable: "make room, or change resources, nodeSelector, affinity or tolerations so that a node fits",
+  ErrImagePull: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
+  ImagePullBackOff: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
+  InvalidImageName: "correct spec.image",
+  CrashLoopBackOff: "look at the logs of the container postgres; take back what was changed last",
+  CreateContainerConfigError: "make the Secret or ConfigMap that the message names again",
+};
+
+function remedyFor({ reason }: Problem): string {
+  return remedies[reason] ?? "kubectl describe pod tells more";
+}

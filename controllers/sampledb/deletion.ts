@@ -1,0 +1,72 @@
+// What happens before a SampleDB goes. Nothing is made here: its namespace may be going as well.
+import { reasons } from "../../api/conditions.ts";
+import { finished } from "../../runtime/controller/finalizer.ts";
+import { after, type Result } from "../../runtime/controller/result.ts";
+import { NotFound } from "../../runtime/kube/errors.ts";
+import { type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
+import type { Resource } from "../../runtime/kube/resource.ts";
+import { namesOf } from "../desired/names.ts";
+import { configMaps, jobs, persistentVolumeClaims, secrets, statefulSets } from "../kinds.ts";
+import { instanceRange } from "./instance-range.ts";
+import { lastPrimary, type Scope } from "./scope.ts";
+import { noteLastPrimary } from "./steps/instances.ts";
+
+/** Pods tell when they are gone; this is for what does not. */
+const lookAgainSeconds = 5;
+
+/**
+ * The instances stop, replicas first and the primary last, so that the volume that is started first one day has everything. Then
+ * what outlives a SampleDB stays, or goes where the user has said so; all else is the garbage collector's.
+ */
+export async function deletion(scope: Scope): Promise<Result | typeof finished> {
+  const { db, observed, deps } = scope;
+  if (observed.instances.length > 0) {
+    await stop(scope);
+    return after(lookAgainSeconds);
+  }
+  if (db.spec.deletionPolicy === "Delete") await destroy(scope);
+  else tellWhatStays(scope);
+  deps.credentials.forget(db);
+  return finished;
+}
+
+async function stop(scope: Scope): Promise<void> {
+  const { db, observed, client } = scope;
+  await noteLastPrimary(scope);
+  const { statefulSet, range: current } = observed;
+  if (!statefulSet || statefulSet.metadata.deletionTimestamp) return; // its Pods go with it
+  const pods = observed.instances.map(({ ordinal }) => ordinal);
+  const inputs = {
+    wanted: db.spec.replicas,
+    initialized: observed.initialized,
+    primary: observed.primary?.ordinal,
+    lastPrimary: lastPrimary(db, observed),
+  };
+  const range = instanceRange({ ...inputs, powerState: "Hibernated", current, pods });
+  if (range.start === current?.start && range.count === current.count) return;
+  const spec = { replicas: range.count, ordinals: { start: range.start } };
+  await client.mergePatch(statefulSets, keyOf(statefulSet), { spec }).catch(ignoreGone);
+}
+
+/** All of it, in an order in which nothing is left that nobody would look for. */
+async function destroy({ db, key, observed, client, deps }: Scope): Promise<void> {
+  const names = namesOf(db);
+  const remove = <T extends KubeObject>(resource: Resource<T>, where: Key) => client.delete(resource, where).catch(ignoreGone);
+  const here = (name: string) => ({ namespace: key.namespace, name });
+  for (const name of [names.initJob, names.trialJob]) await remove(jobs, here(name));
+  for (const claim of observed.claims.values()) await remove(persistentVolumeClaims, keyOf(claim));
+  for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
+  for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.certificateSecret])
+    await remove(secrets, here(name));
+  await remove(secrets, deps.credentials.authorityKey(db));
+}
+
+function tellWhatStays({ db, observed, deps }: Scope): void {
+  const claims = [...observed.claims.keys()].join(", ");
+  const note = `volumes (${claims || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
+  deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
+}
+
+function ignoreGone(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error;
+}

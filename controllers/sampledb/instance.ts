@@ -1,0 +1,129 @@
+// An instance as it is observed: its Pod, and what Patroni writes on it.
+
+import { labelNames } from "../desired/identity.ts";
+import { instanceAnnotations } from "../desired/instances.ts";
+import { ordinalOf } from "../desired/names.ts";
+import type { Pod } from "../kinds.ts";
+
+export interface Instance {
+  readonly podName: string;
+  readonly uid: string;
+  readonly ordinal: number;
+  /** It answers SQL, and is not going. */
+  readonly ready: boolean;
+  readonly going: boolean;
+  readonly role: "Primary" | "Replica" | "Unknown";
+  readonly timeline: number | undefined;
+  readonly node: string | undefined;
+  readonly address: string | undefined;
+  /** It receives what the primary writes. */
+  readonly streaming: boolean;
+  /** Settings that wait for a restart of PostgreSQL. */
+  readonly pendingRestart: readonly PendingSetting[] | undefined;
+  /** A digest of what the user had asked for when the Pod was made. */
+  readonly asked: string | undefined;
+  /** The revision of the StatefulSet that the Pod was made from. */
+  readonly revision: string | undefined;
+  /** The read-write Service leads to it. */
+  readonly takesWrites: boolean;
+  /** Why it does not start, in the kubelet's or the scheduler's words. */
+  readonly problem: Problem | undefined;
+}
+
+export interface PendingSetting {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What Patroni tells of a member. It writes it anew in each loop, because the position in the log moves. */
+interface MemberData {
+  readonly state?: string;
+  readonly role?: string;
+  readonly timeline?: number;
+  readonly replication_state?: string;
+  readonly pending_restart?: boolean;
+  readonly pending_restart_reason?: Readonly<Record<string, { old_value?: unknown; new_value?: unknown }>>;
+  readonly xlog_location?: number;
+}
+
+/** `leader` is who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides. */
+export function instanceOf(pod: Pod, leader: string | undefined): Instance {
+  const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
+  const data = memberData(pod);
+  const going = deletionTimestamp !== undefined;
+  return {
+    podName: name,
+    uid,
+    ordinal: ordinalOf(name),
+    ready: !going && isReady(pod),
+    going,
+    role: roleOf(data, name === leader),
+    timeline: data.timeline,
+    node: pod.spec?.nodeName,
+    address: pod.status?.podIP,
+    streaming: data.replication_state === "streaming",
+    pendingRestart: pendingSettings(data),
+    asked: annotations[instanceAnnotations.asked],
+    revision: labels["controller-revision-hash"],
+    takesWrites: labels[labelNames.primary] === "true",
+    problem: going ? undefined : problemOf(pod),
+  };
+}
+
+/** Where an instance is in the write-ahead log, in bytes; it moves all the time, so it is for metrics, not for status. */
+export function logPosition(pod: Pod): number | undefined {
+  return memberData(pod).xlog_location;
+}
+
+export function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+}
+
+function memberData(pod: Pod): MemberData {
+  const text = pod.metadata.annotations?.["status"];
+  if (text === undefined) return {};
+  try {
+    const data: unknown = JSON.parse(text);
+    return typeof data === "object" && data !== null ? data : {};
+  } catch {
+    return {}; // someone else's annotation: nothing is known then
+  }
+}
+
+function roleOf({ role, state }: MemberData, leads: boolean): Instance["role"] {
+  if (role === undefined || state === "stopped" || state === "crashed") return "Unknown";
+  if (role === "primary" || role === "promoted") return leads ? "Primary" : "Unknown";
+  return role === "replica" ? "Replica" : "Unknown";
+}
+
+function pendingSettings(data: MemberData): PendingSetting[] | undefined {
+  if (data.pending_restart !== true) return undefined;
+  return Object.entries(data.pending_restart_reason ?? {}).map(([name, { old_value, new_value }]) => ({
+    name,
+    from: String(old_value ?? ""),
+    to: String(new_value ?? ""),
+  }));
+}
+
+/** What the kubelet says of a container that waits and is not just being made, or the scheduler of a Pod that fits nowhere. */
+export function problemOf(pod: Pod): Problem | undefined {
+  const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "False");
+  if (unscheduled) return { reason: unscheduled.reason ?? "Unschedulable", message: unscheduled.message ?? "" };
+  for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
+    const waiting = state?.waiting;
+    if (!waiting?.reason || waiting.reason === "ContainerCreating" || waiting.reason === "PodInitializing") continue;
+    const ended = lastState?.terminated;
+    const told =
+      waiting.reason === "CrashLoopBackOff" && ended
+        ? `ended with exit code ${ended.exitCode}: ${ended.message ?? ended.reason ?? ""}`
+        : undefined;
+    return { reason: waiting.reason, message: told ?? waiting.message ?? "" };
+  }
+  return undefined;
+}

@@ -1,0 +1,139 @@
+// What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
+import { reasons } from "../../api/conditions.ts";
+import { compareQuantities } from "../../kubernetes/quantity.ts";
+import type { ConditionNow } from "../../runtime/controller/conditions.ts";
+import { Occupied } from "../../runtime/controller/objects.ts";
+import type { StepsOutcome } from "../../runtime/controller/steps.ts";
+import type { SampleDB } from "../resources.ts";
+import type { Findings, Observed } from "./scope.ts";
+
+export interface StatusInputs {
+  readonly db: SampleDB;
+  readonly observed: Observed;
+  readonly findings: Findings;
+  readonly outcome: Pick<StepsOutcome, "errors">;
+  readonly now: () => Date;
+}
+
+export type Verdict = Omit<ConditionNow, "type">;
+export type Check = (inputs: StatusInputs) => Verdict | undefined;
+
+const no = (reason: string, message: string): Verdict => ({ status: "False", reason, message });
+
+export const invalidSpec: Check = ({ findings: { invalid } }) =>
+  invalid === undefined ? undefined : no(reasons.invalidSpec, `the spec can't be acted on: ${invalid}`);
+
+export const deleting: Check = ({ db, observed }) => {
+  if (db.metadata.deletionTimestamp === undefined) return undefined;
+  const left = observed.instances.map(({ podName }) => podName).join(", ");
+  const policy = db.spec.deletionPolicy === "Delete" ? "then volumes and passwords are deleted" : "volumes and passwords stay";
+  return no(reasons.deleting, `it waits until ${left || "nothing"} has stopped; ${policy}`);
+};
+
+const nameTaken: Check = ({ outcome }) => {
+  const taken = outcome.errors.find(({ cause }) => cause instanceof Occupied);
+  return taken && no(reasons.nameTaken, `${(taken.cause as Error).message}; rename or delete it, or give the SampleDB another name`);
+};
+
+export const hibernated: Check = ({ db, observed }) => {
+  if (db.spec.powerState !== "Hibernated") return undefined;
+  return observed.instances.length === 0
+    ? no(reasons.hibernated, "all instances are stopped and their volumes kept; set powerState to Running to wake it")
+    : no(reasons.hibernating, `${observed.instances.length} instances are still stopping`);
+};
+
+export const noPrimary: Check = ({ observed }) => {
+  const { primary, initialized } = observed;
+  if (primary?.ready && primary.takesWrites) return undefined;
+  if (!initialized) return no(reasons.provisioning, "the first instance is being made");
+  if (primary?.ready) return no(reasons.noPrimary, `${primary.podName} is primary, and the read-write Service does not lead to it yet`);
+  if (primary) return no(reasons.noPrimary, `${primary.podName} is primary and does not answer SQL`);
+  return no(reasons.noPrimary, "no instance takes writes at the moment; the instances elect a primary by themselves");
+};
+
+export const notInitialized: Check = ({ findings: { initialization } }) => {
+  switch (initialization.kind) {
+    case "done":
+      return undefined;
+    case "failed":
+      return no(reasons.initializationFailed, initialization.message);
+    case "missing":
+      return no(reasons.scriptMissing, initialization.message);
+    case "running":
+    case "waiting":
+      return no(reasons.initializing, "role, database, extensions and scripts are being made");
+  }
+};
+
+export const changeNotIn: Check = ({ findings: { trial } }) => {
+  if (trial.kind === "accepted") return undefined;
+  return trial.kind === "running"
+    ? no(reasons.changeOnTrial, "the change is tried out in a Pod of its own first; the instances go on as they were")
+    : no(reasons.changeRefused, `the change does not work, and the instances go on as they were: ${trial.message}`);
+};
+
+export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === undefined ? undefined : no(reasons.rollingOut, rollout));
+
+/** Pods of an older make, which do what the user asked for all the same. */
+export const restartPending: Check = ({ observed: { statefulSet, instances } }) => {
+  const revision = statefulSet?.status?.updateRevision;
+  const older = instances.filter((instance) => revision !== undefined && instance.revision !== undefined && instance.revision !== revision);
+  if (older.length === 0) return undefined;
+  const names = older.map(({ podName }) => podName).join(", ");
+  const how = "annotate the SampleDB with sampledb.io/restart=NOW (any new value) when it suits";
+  return no(reasons.restartPending, `${names} would be made differently by this version of the operator: ${how}`);
+};
+
+const scaling: Check = ({ db, observed }) => {
+  const there = observed.instances.length;
+  const going = observed.instances.filter((instance) => instance.going || instance.ordinal >= db.spec.replicas).length;
+  if (going > 0 && there > db.spec.replicas) return no(reasons.scaling, `${there} instances are there, and ${db.spec.replicas} are wanted`);
+  return undefined;
+};
+
+const instancesMissing: Check = ({ db, observed }) => {
+  const ready = observed.instances.filter((instance) => instance.ready).length;
+  if (ready >= db.spec.replicas) return undefined;
+  const missing = observed.instances
+    .filter((instance) => !instance.ready)
+    .map(({ podName, problem }) => (problem ? `${podName} (${problem.reason})` : podName));
+  const which = missing.length > 0 ? `: not ready ${missing.join(", ")}` : "";
+  return no(reasons.instancesNotReady, `${ready} of ${db.spec.replicas} instances answer SQL${which}`);
+};
+
+const resizing: Check = ({ db, observed }) => {
+  const growing = [...observed.claims.values()].filter(({ spec, status }) => {
+    const [asked, there] = [spec?.resources?.requests?.["storage"], status?.capacity?.["storage"]];
+    return status?.phase === "Bound" && asked !== undefined && there !== undefined && (compareQuantities(there, asked) ?? 0) < 0;
+  });
+  if (growing.length === 0) return undefined;
+  return no(reasons.resizing, `volumes grow to ${db.spec.storage.size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);
+};
+
+const failures: Check = ({ outcome: { errors } }) =>
+  errors.length === 0 ? undefined : no(reasons.reconcileFailed, `it is tried again: ${errors.map(({ message }) => message).join("; ")}`);
+
+/** The first that holds is the reason. What keeps applications from working comes before what does not. */
+export const readiness: readonly Check[] = [
+  deleting,
+  invalidSpec,
+  nameTaken,
+  hibernated,
+  noPrimary,
+  notInitialized,
+  changeNotIn,
+  rollingOut,
+  scaling,
+  instancesMissing,
+  resizing,
+  failures,
+];
+
+/** What the first check that finds something says. */
+export function first(checks: readonly Check[], inputs: StatusInputs): Verdict | undefined {
+  for (const check of checks) {
+    const verdict = check(inputs);
+    if (verdict) return verdict;
+  }
+  return undefined;
+}

@@ -1,0 +1,91 @@
+// The whole story of a SampleDB; the order of the steps is the design.
+import { checkSampleDB } from "../../api/checks/sampledb.ts";
+import { describeViolations } from "../../api/checks/violation.ts";
+import type { Request } from "../../runtime/controller/builder.ts";
+import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
+import { awaitChange, type Result } from "../../runtime/controller/result.ts";
+import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
+import { type SampleDB, sampledbs } from "../resources.ts";
+import { deletion } from "./deletion.ts";
+import { eventsBetween } from "./events.ts";
+import { type Dependencies, type Findings, observe, type SampleDBStep, type Scope } from "./scope.ts";
+import { computeStatus } from "./status.ts";
+import { access } from "./steps/access.ts";
+import { configuration } from "./steps/configuration.ts";
+import { credentials } from "./steps/credentials.ts";
+import { initialization } from "./steps/initialization.ts";
+import { instances } from "./steps/instances.ts";
+import { orders } from "./steps/orders.ts";
+import { policies } from "./steps/policies.ts";
+import { rollout } from "./steps/rollout.ts";
+import { services } from "./steps/services.ts";
+import { storage } from "./steps/storage.ts";
+import { trial } from "./steps/trial.ts";
+import { writePath } from "./steps/write-path.ts";
+
+export const finalizer = "sampledb.io/database";
+
+/** Growth first: a full disk must not wait for health. What serves is mended before anything is changed. */
+export const steps: readonly SampleDBStep[] = [
+  storage,
+  credentials,
+  access,
+  services,
+  policies,
+  writePath,
+  trial,
+  configuration,
+  instances,
+  initialization,
+  orders,
+  rollout,
+];
+
+export async function reconcile(request: Request, deps: Dependencies): Promise<Result> {
+  const db = deps.cache.watched(sampledbs).get(request.key);
+  if (!db) return awaitChange;
+  const { client } = request;
+  return await withFinalizer({
+    ...{ client, resource: sampledbs, object: db, finalizer },
+    reconcile: (held) => keep(openScope(held, request, deps)),
+    cleanup: (going) => cleanUp(openScope(going, request, deps)),
+  });
+}
+
+async function cleanUp(scope: Scope): Promise<Result | typeof finished> {
+  const result = await deletion(scope);
+  if (result.kind !== "finished") await tell(scope, { errors: [] });
+  return result;
+}
+
+async function keep(scope: Scope): Promise<Result> {
+  const outcome = await runSteps(stepsFor(scope), scope);
+  await tell(scope, outcome);
+  return outcome.result;
+}
+
+/** None where the operator is to leave everything alone, or can't know what is wanted: what runs goes on. */
+function stepsFor({ db, findings }: Scope): readonly SampleDBStep[] {
+  return db.spec.paused || findings.invalid !== undefined ? [] : steps;
+}
+
+/** Once, at the end, also after an error: what was observed is what is told. */
+async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promise<void> {
+  const { db, deps, objects } = scope;
+  const status = computeStatus({ ...scope, outcome, now: deps.now });
+  await objects.applyStatus(sampledbs, db, status);
+  for (const event of eventsBetween(db.status, status)) deps.events.record(db, event);
+}
+
+function openScope(db: SampleDB, request: Request, deps: Dependencies): Scope {
+  const violations = checkSampleDB(db.spec); // the webhook may have been off
+  const findings: Findings = {
+    blockers: [],
+    trial: { kind: "accepted" },
+    initialization: { kind: "waiting" },
+    rollout: undefined,
+    certificateExpires: undefined,
+    invalid: violations.length > 0 ? describeViolations(violations) : undefined,
+  };
+  return { ...request, db, deps, observed: observe(db, deps.cache), findings };
+}

@@ -1,0 +1,63 @@
+// What to do next so that every instance runs as asked, one at a time, while the database serves. A pure function of what is observed.
+import type { Instance } from "./instance.ts";
+
+export type RolloutAction =
+  | { readonly kind: "none" }
+  /** Something must happen by itself first; the next observation decides. */
+  | { readonly kind: "wait"; readonly for: string }
+  /** Its Pod is made anew. */
+  | { readonly kind: "replace"; readonly instance: Instance }
+  /** PostgreSQL is restarted in its Pod. */
+  | { readonly kind: "restart"; readonly instance: Instance }
+  | { readonly kind: "switchover"; readonly from: Instance; readonly to: Instance };
+
+export interface RolloutInputs {
+  readonly instances: readonly Instance[];
+  readonly wanted: number;
+  /** The digest of what is asked of the Pods now. */
+  readonly asked: string;
+}
+
+/** A replica can't start with less than its primary has of these: PostgreSQL would refuse to follow. So the primary comes first when they shrink. */
+const boundByPrimary = new Set([
+  "max_connections",
+  "max_worker_processes",
+  "max_wal_senders",
+  "max_prepared_transactions",
+  "max_locks_per_transaction",
+]);
+
+export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): RolloutAction {
+  const outdated = (instance: Instance) => instance.asked !== asked;
+  const primary = instances.find(({ role }) => role === "Primary");
+
+  // What does not serve has nothing to lose: a mistake that is taken back is gone at once, whatever else is broken.
+  const broken = instances.find((instance) => outdated(instance) && !instance.ready && !instance.going && instance !== primary);
+  if (broken) return { kind: "replace", instance: broken };
+  if (primary && outdated(primary) && !primary.ready && instances.length === 1) return { kind: "replace", instance: primary };
+
+  const changing = instances.filter((instance) => outdated(instance) || instance.pendingRestart);
+  if (changing.length === 0) return { kind: "none" };
+  const missing = instances.find(({ ready }) => !ready);
+  if (missing) return { kind: "wait", for: `${missing.podName} to be ready` };
+  if (instances.length < wanted) return { kind: "wait", for: "all instances to be there" };
+  if (!primary) return { kind: "wait", for: "a primary" };
+  const behind = instances.find((instance) => instance !== primary && !instance.streaming);
+  if (behind) return { kind: "wait", for: `${behind.podName} to follow the primary` };
+
+  // From the end: the first ordinal is where people look for the primary.
+  const replicas = instances.filter((instance) => instance !== primary).toReversed();
+  const stale = replicas.find(outdated);
+  if (stale) return { kind: "replace", instance: stale };
+  if (outdated(primary)) {
+    const [to] = replicas;
+    return to ? { kind: "switchover", from: primary, to } : { kind: "replace", instance: primary };
+  }
+  if (primary.pendingRestart?.some(shrinks)) return { kind: "restart", instance: primary };
+  const pending = [...replicas, primary].find(({ pendingRestart }) => pendingRestart);
+  return pending ? { kind: "restart", instance: pending } : { kind: "none" };
+}
+
+function shrinks({ name, from, to }: { name: string; from: string; to: string }): boolean {
+  return boundByPrimary.has(name) && Number(to) < Number(from);
+}

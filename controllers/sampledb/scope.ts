@@ -1,0 +1,164 @@
+// What a reconcile of a SampleDB looks at, gathered once from the cache, and what it may use.
+import type { Cache } from "../../runtime/cache/cache.ts";
+import type { Request } from "../../runtime/controller/builder.ts";
+import type { EventRecorder } from "../../runtime/controller/events.ts";
+import type { Step } from "../../runtime/controller/steps.ts";
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
+import { claimName, namesOf, ordinalOf } from "../desired/names.ts";
+import {
+  type ConfigMap,
+  configMaps,
+  type Job,
+  jobs,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  type StatefulSet,
+  statefulSets,
+} from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import type { Credentials } from "./credentials.ts";
+import { type Instance, instanceOf, type Problem } from "./instance.ts";
+
+export interface Dependencies {
+  readonly cache: Cache;
+  readonly events: EventRecorder;
+  readonly credentials: Credentials;
+  /** Calls to an instance's Patroni. */
+  readonly patroni: (db: SampleDB, instance: Instance, client: KubeClient) => Promise<PatroniCalls>;
+  /** The image for each major. */
+  readonly images: Readonly<Record<number, string>>;
+  readonly now: () => Date;
+}
+
+/** Of Patroni's own interface, what is needed here. */
+export interface PatroniCalls {
+  restart(options: { readonly ifPending: boolean; readonly signal: AbortSignal }): Promise<unknown>;
+}
+
+/** What is there, as the cache knows it. */
+export interface Observed {
+  readonly statefulSet: StatefulSet | undefined;
+  readonly range: InstanceRange | undefined;
+  /** By ordinal. */
+  readonly instances: readonly Instance[];
+  readonly primary: Instance | undefined;
+  /** By name. */
+  readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
+  readonly dynamicConfig: ConfigMap | undefined;
+  readonly leader: ConfigMap | undefined;
+  readonly failover: ConfigMap | undefined;
+  readonly initJob: Job | undefined;
+  readonly trialJob: Job | undefined;
+  /** Of Jobs, by the Job's name. */
+  readonly jobPods: ReadonlyMap<string, Pod>;
+  /** There is data of this database. */
+  readonly initialized: boolean;
+}
+
+/** What steps found out and the status tells. */
+export interface Findings {
+  readonly blockers: Blocker[];
+  trial: Trial;
+  initialization: Initialization;
+  /** What the rollout is at. */
+  rollout: string | undefined;
+  certificateExpires: Date | undefined;
+  /** Why the spec can't be acted on. */
+  invalid: string | undefined;
+}
+
+export type Trial = { readonly kind: "accepted" } | { readonly kind: "running" } | { readonly kind: "refused"; readonly message: string };
+
+export type Initialization =
+  | { readonly kind: "done"; readonly message: string }
+  | { readonly kind: "running" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "missing"; readonly message: string }
+  | { readonly kind: "waiting" };
+
+/** Something that stands in the way, and that a person can do something about. */
+export interface Blocker {
+  readonly reason: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export interface Scope extends Request {
+  readonly db: SampleDB;
+  readonly deps: Dependencies;
+  readonly observed: Observed;
+  readonly findings: Findings;
+}
+
+export type SampleDBStep = Step<Scope>;
+
+export const byDatabase = "database";
+export const byJob = "job";
+
+/** Where the operator notes who was primary last, on Patroni's own object of the leader: it outlives the SampleDB. */
+export const lastPrimaryAnnotation = "sampledb.io/last-primary";
+
+export function observe(db: SampleDB, cache: Cache): Observed {
+  const { namespace = "", name } = db.metadata;
+  const names = namesOf(db);
+  const index = `${namespace}/${name}`;
+  const key = (object: string) => ({ namespace, name: object });
+  const state = (object: string) => cache.watched(configMaps).get(key(object));
+  const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
+  const leader = state(names.leader);
+  const dynamicConfig = state(names.dynamicConfig);
+  const instances = cache
+    .watched(pods)
+    .listBy(byDatabase, index)
+    .map((pod) => instanceOf(pod, leader?.metadata.annotations?.["leader"]))
+    .sort((a, b) => a.ordinal - b.ordinal);
+  return {
+    statefulSet,
+    range: statefulSet?.spec && { start: statefulSet.spec.ordinals?.start ?? 0, count: statefulSet.spec.replicas ?? 0 },
+    instances,
+    primary: instances.find(({ role }) => role === "Primary"),
+    claims: new Map(
+      cache
+        .watched(persistentVolumeClaims)
+        .listBy(byDatabase, index)
+        .map((claim) => [claim.metadata.name, claim]),
+    ),
+    dynamicConfig,
+    leader,
+    failover: state(names.failover),
+    initJob: cache.watched(jobs).get(key(names.initJob)),
+    trialJob: cache.watched(jobs).get(key(names.trialJob)),
+    jobPods: new Map(
+      [names.initJob, names.trialJob].flatMap((job) => newest(cache.watched(pods).listBy(byJob, `${namespace}/${job}`), job)),
+    ),
+    initialized: (dynamicConfig?.metadata.annotations?.["initialize"] ?? "") !== "", // empty while the first instance is at it
+  };
+}
+
+function newest(found: readonly Pod[], job: string): [string, Pod][] {
+  const [pod] = found.toSorted((a, b) => (b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? ""));
+  return pod ? [[job, pod]] : [];
+}
+
+/** The ordinal of who was primary last: as noted when it was stopped, as Patroni's lock says, or as was told last. */
+export function lastPrimary(db: SampleDB, { leader, claims }: Observed): number | undefined {
+  const told = leader?.metadata.annotations;
+  const name = told?.[lastPrimaryAnnotation] ?? told?.["leader"] ?? db.status?.primaryPodName;
+  const ordinal = name === undefined ? Number.NaN : ordinalOf(name);
+  if (Number.isInteger(ordinal) && claims.has(claimName(db, ordinal))) return ordinal;
+  const [first] = [...claims.keys()].map(ordinalOf).sort((a, b) => a - b);
+  return first;
+}
+
+/** A person's word to restart: the newest that was said, or what the Pods were told before. */
+export function restartWord(db: SampleDB, { statefulSet }: Observed): string | undefined {
+  return (
+    db.metadata.annotations?.[instanceAnnotations.restart] ??
+    statefulSet?.spec?.template.metadata?.annotations?.[instanceAnnotations.restart]
+  );
+}
+
+export type { Problem };

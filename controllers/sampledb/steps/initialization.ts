@@ -1,0 +1,89 @@
+// The init Job: once there is a primary, and again when what failed was mended.
+import { conditionTypes } from "../../../api/conditions.ts";
+import { digest } from "../../../runtime/controller/settled.ts";
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
+import { namesOf } from "../../desired/names.ts";
+import { configMaps, jobs, secrets } from "../../kinds.ts";
+import { imageOf } from "../choices.ts";
+import { problemOf } from "../instance.ts";
+import { jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
+import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
+
+/** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
+const lookAgainSeconds = 10;
+
+export const initialization: SampleDBStep = async (scope) => {
+  const { db, observed, findings } = scope;
+  const told = db.status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
+  if (told?.status === "True") {
+    findings.initialization = { kind: "done", message: told.message };
+    return done;
+  }
+  if (!observed.primary?.ready) return done;
+  findings.initialization = await initialized(scope);
+  const { kind } = findings.initialization;
+  return kind === "failed" || kind === "missing" ? doneUntil(lookAgainSeconds) : done;
+};
+
+async function initialized(scope: Scope): Promise<Initialization> {
+  const { db, deps, observed, objects, key, findings } = scope;
+  const { bootstrap } = db.spec;
+  const texts = await Promise.all((bootstrap.scripts ?? []).map((script) => scriptText(scope, script)));
+  const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
+  if (missing.length > 0) {
+    const message = missing.join("; ");
+    findings.blockers.push({ reason: "ScriptMissing", message, remedy: "make it; initialization goes on by itself then" });
+    return { kind: "missing", message };
+  }
+  const inputs = digest({ bootstrap, texts });
+  const { initJob: name } = namesOf(db);
+  const job = observed.initJob;
+  if (!job) {
+    await objects.apply(jobs, initJob(db, inputs, imageOf(db, deps)));
+    return { kind: "running" };
+  }
+  const message = terminationMessage(observed.jobPods.get(name));
+  if (jobSucceeded(job)) return { kind: "done", message: message ?? "initialized" };
+  if (job.metadata.annotations?.[initializationAnnotation] !== inputs) {
+    await objects.remove(jobs, { namespace: key.namespace, name }, db); // its end brings us back, to try what was mended
+    return { kind: "running" };
+  }
+  if (!jobFailed(job)) return stuck(scope) ?? { kind: "running" };
+  const told = message ?? "the init Job failed";
+  findings.blockers.push({
+    reason: "InitializationFailed",
+    message: told,
+    remedy: `correct the script: it is run again by itself; or look at the logs of Job ${name}`,
+  });
+  return { kind: "failed", message: told };
+}
+
+/** Its Pod does not start. */
+function stuck({ db, observed, findings }: Scope): Initialization | undefined {
+  const { initJob: name } = namesOf(db);
+  const pod = observed.jobPods.get(name);
+  const problem = pod && problemOf(pod);
+  if (!problem) return undefined;
+  const message = `the Pod of Job ${name} does not start: ${problem.reason}: ${problem.message}`;
+  findings.blockers.push({ reason: "InitializationStuck", message, remedy: "see what the message names; it goes on by itself then" });
+  return { kind: "running" };
+}
+
+type ScriptText = { readonly kind: "text"; readonly digest: string } | { readonly kind: "missing"; readonly message: string };
+
+/** A digest of the text, and not the text: what a Secret holds is not kept here. */
+async function scriptText({ client, key }: Scope, script: Script): Promise<ScriptText> {
+  const { kind, name, key: entry } = scriptSource(script);
+  const place = { namespace: key.namespace, name };
+  const data = kind === "ConfigMap" ? await configMapData(place) : (await client.find(secrets, place))?.data;
+  if (!data) return { kind: "missing", message: `bootstrap.scripts names ${kind} ${name}, which is not there` };
+  if (data[entry] === undefined)
+    return { kind: "missing", message: `bootstrap.scripts names the key ${entry} of ${kind} ${name}, which is not in it` };
+  return { kind: "text", digest: digest(data[entry]) };
+
+  async function configMapData(at: typeof place) {
+    const found = await client.find(configMaps, at);
+    return found && { ...found.data, ...found.binaryData };
+  }
+}

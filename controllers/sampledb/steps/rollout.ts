@@ -1,0 +1,39 @@
+// Brings what was asked to every instance, one after the other.
+import { after } from "../../../runtime/controller/result.ts";
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { pods } from "../../kinds.ts";
+import { askedDigest } from "../choices.ts";
+import { nextRolloutAction } from "../rollout.ts";
+import type { SampleDBStep } from "../scope.ts";
+import { switchover } from "../switchover.ts";
+
+/** A switchover that Patroni did not carry out is looked at again; what changes brings us back before. */
+const lookAgainSeconds = 10;
+
+export const rollout: SampleDBStep = async (scope) => {
+  const { db, deps, observed, findings, client, key, signal } = scope;
+  if (findings.trial.kind !== "accepted") return done;
+  const action = nextRolloutAction({ instances: observed.instances, wanted: db.spec.replicas, asked: askedDigest(db, observed) });
+  switch (action.kind) {
+    case "none":
+      return done;
+    case "wait":
+      findings.rollout = `waits for ${action.for}`;
+      return { kind: "done", result: after(lookAgainSeconds) };
+    case "replace": {
+      const { podName, uid } = action.instance;
+      findings.rollout = `makes the Pod of ${podName} anew`;
+      await client.delete(pods, { namespace: key.namespace, name: podName }, { uid });
+      deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `Pod ${podName} is made anew` });
+      return doneUntil(lookAgainSeconds);
+    }
+    case "switchover":
+      findings.rollout = `hands over from ${action.from.podName} to ${action.to.podName}`;
+      await switchover(scope, action.from, action.to);
+      return doneUntil(lookAgainSeconds);
+    case "restart":
+      findings.rollout = `restarts PostgreSQL in ${action.instance.podName}`;
+      await (await deps.patroni(db, action.instance, client)).restart({ ifPending: true, signal });
+      return doneUntil(lookAgainSeconds);
+  }
+};

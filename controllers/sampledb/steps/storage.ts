@@ -1,0 +1,45 @@
+// Claims: made before their Pods, and grown before anything else is asked. A full disk is no reason to wait: growth is what mends it.
+import { compareQuantities } from "../../../kubernetes/quantity.ts";
+import { done } from "../../../runtime/controller/steps.ts";
+import { AlreadyExists, Forbidden, Invalid } from "../../../runtime/kube/errors.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
+import { claim } from "../../desired/instances.ts";
+import { claimName } from "../../desired/names.ts";
+import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+export const storage: SampleDBStep = async (scope) => {
+  const { db, observed } = scope;
+  for (const existing of observed.claims.values()) await grow(scope, existing);
+  if (db.spec.powerState === "Hibernated") return done; // what is not there is made when it is woken
+  for (let ordinal = 0; ordinal < db.spec.replicas; ordinal++) {
+    if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
+  }
+  return done;
+};
+
+async function create({ db, client }: Scope, ordinal: number): Promise<void> {
+  await client.create(persistentVolumeClaims, claim(db, ordinal)).catch((error: unknown) => {
+    if (!(error instanceof AlreadyExists)) throw error; // the StatefulSet was faster
+  });
+}
+
+/** Claims of instances that are not wanted now grow too: they may be wanted again, and then stand in the way. */
+async function grow({ db, client, findings, deps }: Scope, existing: PersistentVolumeClaim): Promise<void> {
+  const { size } = db.spec.storage;
+  const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
+  if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return;
+  try {
+    await client.mergePatch(persistentVolumeClaims, keyOf(existing), { spec: { resources: { requests: { storage: size } } } });
+    const note = `claim ${existing.metadata.name} grows from ${asked} to ${size}`;
+    deps.events.record(db, { type: "Normal", reason: "VolumeGrowing", action: "Grow", note });
+  } catch (error) {
+    if (!(error instanceof Forbidden || error instanceof Invalid)) throw error;
+    const { storageClassName = "of the claim" } = existing.spec ?? {};
+    findings.blockers.push({
+      reason: "VolumeCannotGrow",
+      message: `claim ${existing.metadata.name} can't grow from ${asked} to ${size}: ${error.message}`,
+      remedy: `let StorageClass ${storageClassName} grow volumes (allowVolumeExpansion: true), or make a SampleDB with another class and move the data`,
+    });
+  }
+}
