@@ -1,0 +1,136 @@
+// What a suite does with a SampleDB: makes it, waits for it, and looks into its instances over their local sockets.
+import type * as z from "zod";
+import type { sampleDBSpec } from "../../api/sampledb.ts";
+import type { SampleDBStatus } from "../../api/sampledb-status.ts";
+import { apiVersion } from "../../api/version.ts";
+import type { SampleDB } from "../../controllers/resources.ts";
+import { eventuallySucceeds } from "../../tools/eventually.ts";
+import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
+
+type Spec = z.input<typeof sampleDBSpec>;
+type Manifest = {
+  readonly apiVersion: string;
+  readonly kind: "SampleDB";
+  readonly metadata: { readonly name: string };
+  readonly spec: Spec;
+};
+
+/** PostgreSQL 17 on a small volume, unless the spec says otherwise. What is left out gets the API's own default. */
+export function sampleDB({ name, ...spec }: { readonly name: string } & Partial<Spec>): Manifest {
+  return { apiVersion, kind: "SampleDB", metadata: { name }, spec: { postgresVersion: 17, storage: { size: "1Gi" }, ...spec } };
+}
+
+interface SqlOptions {
+  /** As postgres; as the database's owner otherwise. */
+  readonly superuser?: boolean;
+  /** The primary's, when empty. */
+  readonly pod?: string;
+  readonly databaseName?: string;
+}
+
+export const container = "postgres";
+
+export class Database {
+  readonly name: string;
+  readonly #kubectl: Kubectl;
+
+  constructor(kubectl: Kubectl, name: string) {
+    this.#kubectl = kubectl;
+    this.name = name;
+  }
+
+  /** Applies it without waiting for anything. */
+  static async apply(kubectl: Kubectl, manifest: Manifest): Promise<Database> {
+    await kubectl.apply(JSON.stringify(manifest));
+    return new Database(kubectl, manifest.metadata.name);
+  }
+
+  async get(): Promise<SampleDB> {
+    const found = await this.#kubectl.get("sampledbs.sampledb.io", this.name);
+    if (!found) throw new Error(`there is no SampleDB ${this.name}`);
+    return found as unknown as SampleDB;
+  }
+
+  /** Merges into the spec; `null` takes a field away. */
+  async change(spec: object): Promise<void> {
+    await this.#kubectl.run("patch", "sampledbs.sampledb.io", this.name, "--type=merge", `--patch=${JSON.stringify({ spec })}`);
+  }
+
+  /** Resolves once it is Ready as its spec is now, with every replica that the spec asks for. */
+  async waitReady(deadlineMs = 180_000): Promise<SampleDBStatus> {
+    return await eventuallySucceeds(`SampleDB ${this.name} is Ready`, deadlineMs, async () => {
+      const database = await this.get();
+      const problem = whyNotReady(database);
+      if (problem !== undefined || !database.status) throw new Error(problem ?? "it has no status");
+      return database.status;
+    });
+  }
+
+  /** Its Pods, by name. */
+  async pods(role?: "primary" | "replica"): Promise<KubernetesObject[]> {
+    const labels = ["sampledb.io/component=postgresql", `sampledb.io/name=${this.name}`, ...(role ? [`sampledb.io/role=${role}`] : [])];
+    const pods = await this.#kubectl.list("pods", `--selector=${labels.join(",")}`);
+    return pods.sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en", { numeric: true }));
+  }
+
+  async instances(): Promise<string[]> {
+    return (await this.pods()).map(nameOf);
+  }
+
+  /** The only Pod with the primary's label. Fails where there is none or more than one: during an election, ask again. */
+  async primary(): Promise<string> {
+    const names = (await this.pods("primary")).map(nameOf);
+    const [name] = names;
+    if (name === undefined || names.length > 1) throw new Error(`the primary's label is on ${names.join(" and ") || "no Pod"}`);
+    return name;
+  }
+
+  async nodeOf(pod: string): Promise<string> {
+    const found = await this.#kubectl.get("pod", pod);
+    const node = found?.["spec"].nodeName as string | undefined;
+    if (node === undefined) throw new Error(`Pod ${pod} is on no node`);
+    return node;
+  }
+
+  /** What psql prints: a line for each row, columns parted by |. Fails with the server's words at the first error. */
+  async sql(statement: string, { superuser = false, pod, databaseName }: SqlOptions = {}): Promise<string> {
+    const { bootstrap } = (await this.get()).spec;
+    const asOwner = superuser ? [] : [`--command=SET SESSION AUTHORIZATION "${bootstrap.ownerName}"`];
+    const command = psql(databaseName ?? bootstrap.databaseName, ...asOwner, `--command=${statement}`);
+    return (await this.#exec(pod ?? (await this.primary()), command)).trimEnd();
+  }
+
+  /** The Pods that take writes. One at most; one that can't be reached through the API is not among them. */
+  async writable(): Promise<string[]> {
+    const names = await this.instances();
+    const command = psql("postgres", "--command=SELECT pg_is_in_recovery()");
+    const answers = await Promise.all(names.map((name) => this.#exec(name, command).catch(() => undefined)));
+    return names.filter((_, index) => answers[index]?.trim() === "f");
+  }
+
+  async #exec(pod: string, command: readonly string[]): Promise<string> {
+    return await this.#kubectl.run("exec", pod, `--container=${container}`, "--", ...command);
+  }
+}
+
+/** As the superuser over the local socket, without anybody's psqlrc. */
+export function psql(databaseName: string, ...options: readonly string[]): string[] {
+  const plain = ["--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set=ON_ERROR_STOP=1"];
+  return ["psql", "--username=postgres", `--dbname=${databaseName}`, ...plain, ...options];
+}
+
+/** Undefined when it is Ready, and what is said of the spec is said of the one of now. */
+export function whyNotReady({ metadata, spec, status }: SampleDB): string | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (!status || !ready) return "nothing is said of it yet";
+  if (status.observedGeneration !== metadata.generation || ready.observedGeneration !== metadata.generation) {
+    return `generation ${metadata.generation} was not observed yet`;
+  }
+  if (ready.status !== "True") return `${ready.reason}: ${ready.message}`;
+  const { readyReplicas = 0 } = status;
+  return readyReplicas === spec.replicas ? undefined : `${readyReplicas} of ${spec.replicas} replicas are ready`;
+}
+
+function nameOf(object: KubernetesObject): string {
+  return object["metadata"].name as string;
+}

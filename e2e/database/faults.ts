@@ -1,0 +1,42 @@
+// What is done to a database's containers from the machine they run on, so that neither kubelet nor API server has a hand in it.
+import { randomUUID } from "node:crypto";
+import type { Kubectl } from "../cluster/kubectl.ts";
+import type { LocalCluster } from "../cluster/local-cluster.ts";
+import { runInside } from "../cluster/machine.ts";
+import { containerdSocket } from "../cluster/parts.ts";
+
+/** A container by what stays true of it while nobody can ask the API server. */
+export interface ContainerOnNode {
+  readonly node: string;
+  readonly id: string;
+}
+
+const ctr = ["ctr", "--address", containerdSocket, "--namespace", "k8s.io", "tasks"];
+
+/** The container that runs now. To be asked for before the cut. */
+export async function findContainer(kubectl: Kubectl, pod: string, name = "postgres"): Promise<ContainerOnNode> {
+  const found = await kubectl.get("pod", pod);
+  const statuses: { name: string; containerID?: string }[] = found?.["status"].containerStatuses ?? [];
+  const id = statuses.find((status) => status.name === name)?.containerID?.replace("containerd://", "");
+  if (!id) throw new Error(`container ${name} of Pod ${pod} does not run`);
+  return { node: found?.["spec"].nodeName as string, id };
+}
+
+/** Every process of the container ends at once, with no chance to say a word; the kubelet starts it again. */
+export async function killContainer(cluster: LocalCluster, { node, id }: ContainerOnNode): Promise<void> {
+  await runInside(cluster.pid(node), [...ctr, "kill", "--all", "--signal", "SIGKILL", id]);
+}
+
+/** Runs a command in the container as its own user, also on a node that is cut off. */
+export async function runInContainer(cluster: LocalCluster, { node, id }: ContainerOnNode, command: readonly string[]): Promise<string> {
+  return await runInside(cluster.pid(node), [...ctr, "exec", "--exec-id", randomUUID(), id, ...command]);
+}
+
+/** The container's processes stand still, and its connections stay open: a server that hangs, as on a stalled disk. */
+export async function freezeContainer(cluster: LocalCluster, { node, id }: ContainerOnNode): Promise<void> {
+  await runInside(cluster.pid(node), [...ctr, "pause", id]);
+}
+
+export async function thawContainer(cluster: LocalCluster, { node, id }: ContainerOnNode): Promise<void> {
+  await runInside(cluster.pid(node), [...ctr, "resume", id]);
+}
