@@ -1,36 +1,22 @@
 // make deploy as a user runs it: the operator for a whole cluster, with webhooks whose certificates nobody had to make.
 import { readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type SampleDB, sampledbs } from "../../controllers/resources.ts";
 import { keyOf } from "../../runtime/kube/object.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
-import { run } from "../../tools/command.ts";
 import { eventually } from "../../tools/eventually.ts";
-import { existingCluster } from "../cluster/kubectl.ts";
 import { projectDirectory } from "../cluster/plan.ts";
-import { programsDirectory } from "../cluster/programs.ts";
 import { isReady } from "../cluster/status.ts";
+import { deployedOperator, system } from "./deployed-operator.ts";
 import { kubectl, suiteNamespace } from "./test-cluster.ts";
 
-const system = kubectl.inNamespace("sampledb-system");
 const namespace = suiteNamespace("deployed");
-
-async function make(target: string): Promise<void> {
-  const own = existingCluster() === undefined ? [await programsDirectory()] : [];
-  const path = [...own, process.env["PATH"] ?? ""].join(delimiter);
-  await run("make", ["--directory", projectDirectory, target], { env: { KUBECONFIG: kubectl.kubeconfig, PATH: path } });
-}
 
 const sample = (name: string) => readFileSync(join(projectDirectory, `config/samples/${name}.yaml`), "utf8");
 
-beforeAll(async () => {
-  await make("deploy");
-  await eventually("both replicas are ready", 120_000, async () => (await system.list("pods")).filter(isReady).length === 2);
-});
-
-afterAll(() => make("undeploy"));
+deployedOperator();
 
 test("what the CRDs can't refuse is refused by the webhooks, with the field and what is allowed", async () => {
   await eventually("a good SampleDB is let through", 60_000, () =>
