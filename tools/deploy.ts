@@ -7,6 +7,8 @@ import { run } from "./command.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
 const root = join(import.meta.dirname, "..");
+/** Every database, and what keeps one from being deleted while no operator looks after it. */
+const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)$/m;
 const placeholder = /^(\s+image:) sampledb\/operator$/gm;
 
 async function manifest(): Promise<string> {
@@ -20,9 +22,9 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     process.stdout.write(await run("kubectl", ["apply", "--server-side", "--filename=-"], { input: await manifest() }));
   },
 
-  /** The CRDs stay, and with them every database: taking them away is make uninstall, and a decision of its own. */
+  /** CRDs and policies stay: taking them away is make uninstall, and a decision of its own. */
   async delete() {
-    const documents = (await manifest()).split(/^---$/m).filter((document) => !/^kind: CustomResourceDefinition$/m.test(document));
+    const documents = (await manifest()).split(/^---$/m).filter((document) => !staying.test(document));
     const options = ["delete", "--ignore-not-found", "--timeout=180s", "--filename=-"];
     process.stdout.write(await run("kubectl", options, { input: documents.join("---") }));
   },

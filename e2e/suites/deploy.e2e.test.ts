@@ -30,7 +30,10 @@ beforeAll(async () => {
   await eventually("both replicas are ready", 120_000, async () => (await system.list("pods")).filter(isReady).length === 2);
 });
 
-afterAll(() => make("undeploy"));
+afterAll(async () => {
+  await namespace.run("delete", "sampledbs.sampledb.io", "--all"); // a namespace that holds one is not deleted
+  await make("undeploy");
+});
 
 test("what the CRDs can't refuse is refused by the webhooks, with the field and what is allowed", async () => {
   await eventually("a good SampleDB is let through", 60_000, () =>
@@ -91,4 +94,22 @@ test("a rollout changes the leader and refuses nobody", async () => {
   await transport.close();
   expect(refused).toEqual([]);
   expect(writes).toBeGreaterThan(50);
+});
+
+test("a database is kept from being deleted unawares, with the operator and after it", async () => {
+  const [{ metadata }] = (await namespace.list("sampledbs.sampledb.io")) as [SampleDB];
+  const protect = (deletionProtection: boolean) =>
+    namespace.run("patch", "sampledb", metadata.name, "--type=merge", `--patch=${JSON.stringify({ spec: { deletionProtection } })}`);
+  const refused = async () => {
+    await expect(namespace.run("delete", "sampledb", metadata.name)).rejects.toThrow(/is protected: set spec\.deletionProtection to false/);
+    await expect(kubectl.run("delete", "namespace", metadata.namespace ?? "")).rejects.toThrow(
+      /holds SampleDBs whose data would go with it/,
+    );
+  };
+  await protect(true);
+  await refused();
+  await make("undeploy");
+  await refused();
+  await protect(false);
+  await namespace.run("delete", "sampledb", metadata.name);
 });
