@@ -67,13 +67,15 @@ bench: $(installed) ## How long validating takes, beside parsing the same JSON
 	@$(NODE) tools/bench-api.ts
 
 .PHONY: install
-install: $(installed) ## Install the CRDs into the cluster that KUBECONFIG names
+install: $(installed) ## Install the CRDs and the policies that go with them into the cluster that KUBECONFIG names
 	@kubectl apply --server-side --kustomize config/crd
+	@kubectl apply --server-side --kustomize config/policy
 
 # An API server whose first try to clean up after a CRD fails may forget the CRD until its next resync, 5 minutes later. It fails
 # where nobody has read the kind yet, as after an install that was never used. A change reminds it: a second delete is one, an annotation another.
 .PHONY: uninstall
-uninstall: $(installed) ## Remove the CRDs, and with them every SampleDB, Backup and Restore of the cluster
+uninstall: $(installed) ## Remove policies and CRDs, and with them every SampleDB, Backup and Restore of the cluster, protected or not
+	@kubectl delete --ignore-not-found --kustomize config/policy
 	@kubectl delete --ignore-not-found --wait=false --kustomize config/crd
 	@for attempt in {1..24}; do \
 		kubectl delete --ignore-not-found --timeout=5s --kustomize config/crd >/dev/null && exit; \
@@ -83,11 +85,11 @@ uninstall: $(installed) ## Remove the CRDs, and with them every SampleDB, Backup
 ##@ Deployment (into the cluster that KUBECONFIG names; IMAGE_REGISTRY and IMAGE_TAG name the image)
 
 .PHONY: deploy
-deploy: $(installed) ## Install CRDs, operator, roles and webhooks
+deploy: $(installed) ## Install CRDs, policies, operator, roles and webhooks
 	@$(NODE) tools/deploy.ts apply
 
 .PHONY: undeploy
-undeploy: $(installed) ## Remove the operator; CRDs and databases stay (make uninstall takes those)
+undeploy: $(installed) ## Remove the operator; CRDs, policies and databases stay (make uninstall takes those)
 	@$(NODE) tools/deploy.ts delete
 
 .PHONY: build-installer

@@ -27,9 +27,12 @@ async function make(target: string): Promise<string> {
   return run("make", ["--no-print-directory", "--directory", project, target], { env });
 }
 
-async function definitions(): Promise<string[]> {
-  return (await plane.kubectl("get", "crd", "--output=name")).trim().split("\n").filter(Boolean);
+async function objects(kinds: string): Promise<string[]> {
+  return (await plane.kubectl("get", kinds, "--output=name")).trim().split("\n").filter(Boolean);
 }
+
+const definitions = () => objects("crd");
+const policies = () => objects("validatingadmissionpolicies,validatingadmissionpolicybindings");
 
 test.each([
   ["viewer", { get: true, create: false, delete: false, "patch status": false }],
@@ -54,8 +57,10 @@ test.each([
 test("install can be repeated, and uninstall takes every kind away; a second one finds nothing to do and says nothing", async () => {
   await make("install");
   expect(await definitions()).toHaveLength(kinds.length);
+  expect(await policies()).toHaveLength(4);
   await make("uninstall");
   expect(await definitions()).toEqual([]);
+  expect(await policies()).toEqual([]);
   expect(await make("uninstall")).toBe("");
 });
 

@@ -242,9 +242,12 @@ export const sampleDBSpec = withRules(
       .enum(["Retain", "Delete"])
       .default("Retain")
       .describe(
-        "What happens to the data when the SampleDB is deleted. `Retain` keeps volumes and passwords, and a new SampleDB of that name takes them up. `Delete` destroys them.",
+        "What happens to the data when the SampleDB is deleted. `Retain` keeps volumes and passwords, and a new SampleDB of that name takes them up. `Delete` destroys them. While it is not `Delete`, the namespace can't be deleted.",
       ),
-    deletionProtection: z.boolean().default(false).describe("Refuses the deletion of the SampleDB while true."),
+    deletionProtection: z
+      .boolean()
+      .default(false)
+      .describe("Refuses the deletion of the SampleDB, and of the namespace that it is in, while true; also while no operator runs."),
     paused: z.boolean().default(false).describe("The operator leaves everything alone while true. The database serves on."),
     backup: backup.optional().describe("Backups and the archive of the write-ahead log. None are made when empty."),
   }),

@@ -82,7 +82,7 @@ export async function runOperator(process: Process): Promise<void> {
   const checks = { healthz: alive(), readyz: ready(manager, () => webhooks, signal) };
   stopped(await startMetricsServer({ address: settings.metricsAddress, metrics, log, security }));
   stopped(await startHealthServer({ address: settings.healthAddress, log, ...checks }));
-  webhooks = stopped(await startWebhooks({ settings, namespace, client, metrics, log }));
+  webhooks = stopped(await startWebhooks({ settings, namespace, client, cache: manager.cache, metrics, log }));
   if (webhooks) {
     const lingered = aborted(signal).then(() => {
       webhooks?.retire();

@@ -1,4 +1,5 @@
 // The configuration by which the API server knows of our webhooks; config/webhook/webhooks.yaml is made from it.
+import { group } from "../api/version.ts";
 import { type WebhookConfiguration, webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { type ServiceClient, type UrlClient, webhookEntry } from "../runtime/webhooks/configuration.ts";
 import { validators } from "./admission.ts";
@@ -8,15 +9,17 @@ import { operatorAccount, webhookNames } from "./names.ts";
 export function webhookManifest(client: (path: string) => ServiceClient | UrlClient = inCluster): WebhookConfiguration {
   const { apiVersion, kind } = webhookConfigurations.ValidatingWebhookConfiguration;
   const { namespace, name } = operatorAccount;
-  const webhooks = validators.map(({ resource, path }) => {
-    const [group = "", version = ""] = resource.apiVersion.split("/");
-    return webhookEntry({
+  const operatorUsername = `system:serviceaccount:${namespace}:${name}`;
+  const webhooks = validators.map(({ resource, path, operations, failurePolicy }) =>
+    webhookEntry({
       name: `${resource.plural}.validate.${group}`,
-      rule: { apiGroups: [group], apiVersions: [version], resources: [resource.plural], operations: ["CREATE", "UPDATE"] },
+      resource,
+      operations,
+      failurePolicy,
       client: client(path),
-      operatorUsername: `system:serviceaccount:${namespace}:${name}`,
-    });
-  });
+      operatorUsername,
+    }),
+  );
   return { apiVersion, kind, metadata: { name: webhookNames.validating }, webhooks };
 }
 

@@ -1,4 +1,6 @@
 // The operator's webhooks: where they listen and whose certificate they show.
+import { sampledbs } from "../controllers/resources.ts";
+import type { Cache } from "../runtime/cache/cache.ts";
 import type { CertifiedKey } from "../runtime/certificates/issue.ts";
 import type { KubeClient } from "../runtime/kube/client.ts";
 import type { Log } from "../runtime/observability/log.ts";
@@ -26,13 +28,14 @@ interface Dependencies {
   readonly namespace: string;
   /** Without a guard: every replica answers, and keeps the certificate. */
   readonly client: KubeClient;
+  readonly cache: Cache;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
 /** Undefined when there are none: switched off, or without the rights that self-made certificates need. */
 export async function startWebhooks(deps: Dependencies): Promise<Webhooks | undefined> {
-  const { settings, metrics, log } = deps;
+  const { settings, cache, metrics, log } = deps;
   const address = parseAddress("--webhook-bind-address", settings.webhookAddress);
   if (!settings.webhooks || address === undefined) return undefined;
   const directory = settings.webhookCertificates;
@@ -53,7 +56,8 @@ export async function startWebhooks(deps: Dependencies): Promise<Webhooks | unde
     log,
     listener: metrics.webhooks,
   });
-  for (const { path, validate } of validators) server.validate(path, validate);
+  const known = { databases: cache.watch(sampledbs) };
+  for (const { path, validate } of validators) server.validate(path, (request) => validate(request, known));
   const port = await server.listen();
   return {
     port,

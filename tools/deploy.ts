@@ -15,6 +15,9 @@ const images = new Map<RegExp, ImageDefinition>([
   [/^(\s+value:) sampledb\/postgres:17$/gm, postgresImage("17")],
 ]);
 
+/** Every database, and what keeps one from being deleted while no operator looks after it. */
+const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)$/m;
+
 async function manifest(): Promise<string> {
   let built = await run("kubectl", ["kustomize", join(root, "config/default")]);
   for (const [placeholder, image] of images) {
@@ -29,9 +32,9 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     process.stdout.write(await run("kubectl", ["apply", "--server-side", "--filename=-"], { input: await manifest() }));
   },
 
-  /** The CRDs stay, and with them every database: taking them away is make uninstall, and a decision of its own. */
+  /** CRDs and policies stay: taking them away is make uninstall, and a decision of its own. */
   async delete() {
-    const documents = (await manifest()).split(/^---$/m).filter((document) => !/^kind: CustomResourceDefinition$/m.test(document));
+    const documents = (await manifest()).split(/^---$/m).filter((document) => !staying.test(document));
     const options = ["delete", "--ignore-not-found", "--timeout=180s", "--filename=-"];
     process.stdout.write(await run("kubectl", options, { input: documents.join("---") }));
   },

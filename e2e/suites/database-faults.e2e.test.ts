@@ -10,8 +10,8 @@ import { writesWhileQuiet } from "../database/quiet.ts";
 import { deployedOperator, leadingOperator, operatorReady, system } from "./deployed-operator.ts";
 import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
 
-const namespace = suiteNamespace("database-faults");
 deployedOperator();
+const namespace = suiteNamespace("database-faults");
 
 let database: Database;
 let ledger: Ledger;

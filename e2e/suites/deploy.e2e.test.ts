@@ -12,11 +12,10 @@ import { isReady } from "../cluster/status.ts";
 import { deployedOperator, system } from "./deployed-operator.ts";
 import { kubectl, suiteNamespace } from "./test-cluster.ts";
 
+deployedOperator();
 const namespace = suiteNamespace("deployed");
 
 const sample = (name: string) => readFileSync(join(projectDirectory, `config/samples/${name}.yaml`), "utf8");
-
-deployedOperator();
 
 test("what the CRDs can't refuse is refused by the webhooks, with the field and what is allowed", async () => {
   await eventually("a good SampleDB is let through", 60_000, () =>
@@ -77,4 +76,22 @@ test("a rollout changes the leader and refuses nobody", async () => {
   await transport.close();
   expect(refused).toEqual([]);
   expect(writes).toBeGreaterThan(50);
+});
+
+test("a database is kept from being deleted unawares, with the operator and after it", async () => {
+  const [{ metadata }] = (await namespace.list("sampledbs.sampledb.io")) as [SampleDB];
+  const protect = (deletionProtection: boolean) =>
+    namespace.run("patch", "sampledb", metadata.name, "--type=merge", `--patch=${JSON.stringify({ spec: { deletionProtection } })}`);
+  const refused = async () => {
+    await expect(namespace.run("delete", "sampledb", metadata.name)).rejects.toThrow(/is protected: set spec\.deletionProtection to false/);
+    await expect(kubectl.run("delete", "namespace", metadata.namespace ?? "")).rejects.toThrow(
+      /holds SampleDBs whose data would go with it/,
+    );
+  };
+  await protect(true);
+  await refused();
+  await make("undeploy");
+  await refused();
+  await protect(false);
+  await namespace.run("delete", "sampledb", metadata.name);
 });

@@ -20,7 +20,10 @@ export async function schedulableNodes(): Promise<string[]> {
   return (await kubectl.list("nodes")).filter(isOpen).map((node) => node["metadata"].name);
 }
 
-/** A namespace under the restricted Pod security profile for the length of a suite. */
+/**
+ * A namespace under the restricted Pod security profile for the length of a suite. Its databases go before it, which needs an
+ * operator: deploy it first, so that it ends last.
+ */
 export function suiteNamespace(prefix: string): Kubectl {
   const name = `${prefix}-${randomBytes(3).toString("hex")}`;
   const namespace = {
@@ -30,7 +33,18 @@ export function suiteNamespace(prefix: string): Kubectl {
   };
   beforeAll(() => kubectl.apply(JSON.stringify(namespace)));
   afterAll(async () => {
+    await deleteDatabases(kubectl.inNamespace(name));
     await kubectl.run("delete", "namespace", name, "--wait=true", "--timeout=180s", "--request-timeout=0");
   });
   return kubectl.inNamespace(name);
+}
+
+/** With their data, which is what a namespace's deletion is refused for. */
+async function deleteDatabases(namespace: Kubectl): Promise<void> {
+  const databases = await namespace.list("sampledbs.sampledb.io").catch(() => []); // the kind may not be installed
+  for (const { metadata } of databases) {
+    const patch = { spec: { deletionPolicy: "Delete", deletionProtection: false, paused: false } };
+    await namespace.run("patch", "sampledbs.sampledb.io", metadata.name, "--type=merge", `--patch=${JSON.stringify(patch)}`);
+  }
+  if (databases.length > 0) await namespace.run("delete", "sampledbs.sampledb.io", "--all", "--timeout=180s", "--request-timeout=0");
 }

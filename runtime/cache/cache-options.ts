@@ -9,6 +9,8 @@ import type { Change } from "./store.ts";
 /** The cached objects of one kind. What is read must not be changed: others read the same objects. */
 export interface Cached<T extends KubeObject> {
   readonly resource: Resource<T>;
+  /** Read to the end once: before that, what is missing here may well be there. */
+  readonly isSynced: boolean;
   get(key: Key): T | undefined;
   list(namespace?: string): T[];
   listBy(index: string, value: string): T[];

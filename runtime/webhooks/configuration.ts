@@ -1,15 +1,20 @@
 // The entry of a webhook configuration, as every webhook of an operator should have it: strict, quick, and never in the way
 // of the operator itself or of an object's end.
+import type { Resource } from "../kube/resource.ts";
+import type { AdmissionRequest } from "./admission.ts";
+
+export type Operation = AdmissionRequest["operation"];
+
+/** What becomes of a request when nobody answers. Ignore is for kinds of others: they must not depend on us. */
+export type FailurePolicy = "Fail" | "Ignore";
 
 export interface WebhookOptions {
   /** Fully qualified, with two dots or more. */
   readonly name: string;
-  readonly rule: {
-    readonly apiGroups: readonly string[];
-    readonly apiVersions: readonly string[];
-    readonly resources: readonly string[];
-    readonly operations: readonly ("CREATE" | "UPDATE" | "DELETE")[];
-  };
+  readonly resource: Resource;
+  readonly operations: readonly Operation[];
+  /** Fail unless told. */
+  readonly failurePolicy?: FailurePolicy;
   readonly client: ServiceClient | UrlClient;
   /** Whose requests are not asked about: `system:serviceaccount:<namespace>:<name>`. */
   readonly operatorUsername: string;
@@ -31,11 +36,19 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly resources: readonly string[];
+  readonly operations: readonly Operation[];
+  readonly scope: "Namespaced" | "Cluster";
+}
+
 export interface WebhookEntry {
   readonly name: string;
-  readonly rules: readonly WebhookOptions["rule"][];
+  readonly rules: readonly Rule[];
   readonly clientConfig: (ServiceClient | UrlClient) & { readonly caBundle?: string };
-  readonly failurePolicy: "Fail";
+  readonly failurePolicy: FailurePolicy;
   readonly timeoutSeconds: number;
   readonly sideEffects: "None";
   readonly matchPolicy: "Equivalent";
@@ -44,18 +57,26 @@ export interface WebhookEntry {
 }
 
 /** The same for validating and mutating webhooks. The authorities in `caBundle` are put in later, by the operator or by OLM. */
-export function webhookEntry({ name, rule, client, operatorUsername, matchConditions = [] }: WebhookOptions): WebhookEntry {
+export function webhookEntry(options: WebhookOptions): WebhookEntry {
+  const { name, resource, operations, failurePolicy = "Fail", client, operatorUsername, matchConditions = [] } = options;
+  const updates = operations.includes("UPDATE") ? [notMetadataOnly] : [];
   return {
     name,
-    rules: [rule],
+    rules: [ruleFor(resource, operations)],
     clientConfig: client,
-    failurePolicy: "Fail",
+    failurePolicy,
     timeoutSeconds: 5,
     sideEffects: "None",
     matchPolicy: "Equivalent",
     admissionReviewVersions: ["v1"],
-    matchConditions: [notTheOperator(operatorUsername), notMetadataOnly, ...matchConditions],
+    matchConditions: [notTheOperator(operatorUsername), ...updates, ...matchConditions],
   };
+}
+
+function ruleFor({ apiVersion, plural, namespaced }: Resource, operations: readonly Operation[]): Rule {
+  const [version = "", group = ""] = apiVersion.split("/").reverse(); // the core group has no name, and `v1` is all there is
+  const scope = namespaced ? "Namespaced" : "Cluster";
+  return { apiGroups: [group], apiVersions: [version], resources: [plural], operations, scope };
 }
 
 /** The operator's own writes would otherwise need the operator's own webhook: with one replica that is starting, for ever. */

@@ -51,14 +51,15 @@ export interface ConfigurationOptions {
   readonly port: number;
   readonly path: string;
   readonly operatorUsername: string;
-  readonly operations?: WebhookOptions["rule"]["operations"];
+  readonly operations?: WebhookOptions["operations"];
 }
 
 export async function configureWebhook(kube: KubeClient, options: ConfigurationOptions): Promise<void> {
   const { name, port, path, operatorUsername, operations = ["CREATE", "UPDATE"] } = options;
   const entry = webhookEntry({
     name: `${name.name}.test.example.com`,
-    rule: { apiGroups: ["test.example.com"], apiVersions: ["v1"], resources: ["widgets"], operations },
+    resource: widgets,
+    operations,
     client: { url: `https://127.0.0.1:${port}${path}` },
     operatorUsername,
   });

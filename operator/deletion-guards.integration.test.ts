@@ -1,0 +1,183 @@
+// What keeps databases from being deleted by mistake, on a real API server: the policies with no operator, and the webhook.
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type SampleDB, sampledbs } from "../controllers/resources.ts";
+import { startSuite } from "../e2e/faults/suite.fixture.ts";
+import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
+import { eventually } from "../tools/eventually.ts";
+import { freePort } from "../tools/free-port.ts";
+import { webhookNames } from "./names.ts";
+import { OperatorProcess } from "./operator-process.fixture.ts";
+import { webhookManifest } from "./webhook-manifest.ts";
+
+const config = join(import.meta.dirname, "../config");
+const { plane, connection } = await startSuite();
+const { client } = connection;
+const kubectl = (...args: string[]) => plane.kubectl(...args);
+
+/** Makes a namespace with SampleDBs in it, each by its name and what is said of its deletion. */
+async function namespaceWith(name: string, databases: Readonly<Record<string, Partial<SampleDB["spec"]>>> = {}): Promise<void> {
+  await kubectl("create", "namespace", name);
+  for (const [database, deletion] of Object.entries(databases)) {
+    const spec = { postgresVersion: 17, storage: { size: "1Gi" }, ...deletion } as SampleDB["spec"];
+    await client.create(sampledbs, {
+      apiVersion: sampledbs.apiVersion,
+      kind: sampledbs.kind,
+      metadata: { name: database, namespace: name },
+      spec,
+    });
+  }
+}
+
+const names = async (namespace: string) => (await client.list(sampledbs, { namespace })).items.map(({ metadata }) => metadata.name);
+
+/** What the API server says to a deletion that it only tries, or nothing when it would let it through. */
+async function refusal(...what: string[]): Promise<string | undefined> {
+  return await kubectl("delete", ...what, "--dry-run=server").then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+}
+
+/** Policies and what they look at reach admission with a delay. */
+async function refusedIn(namespace: string): Promise<string> {
+  return await eventually(`namespace ${namespace} can't be deleted`, 60_000, () => refusal("namespace", namespace));
+}
+
+const applyPolicies = () => kubectl("apply", "--server-side", "--kustomize", join(config, "policy"));
+
+async function withoutNamespacePolicy(): Promise<void> {
+  await kubectl("delete", "validatingadmissionpolicybinding", "sampledb-namespace-deletion", "--ignore-not-found");
+  await eventually("the policy is not asked any more", 60_000, async () => (await refusal("namespace", "probe")) === undefined);
+}
+
+beforeAll(async () => {
+  await kubectl("apply", "--server-side", "--kustomize", join(config, "crd"));
+  await kubectl("wait", "--for=condition=Established", "crd", "--all");
+  await applyPolicies();
+  await namespaceWith("probe", { probe: { deletionProtection: true } });
+  await refusedIn("probe");
+  await eventually("the protection is in force", 60_000, () => refusal("sampledb", "probe", "--namespace=probe"));
+});
+
+describe("deletionProtection, with no operator", () => {
+  test("refuses the deletion, and says what to do; when that is done it goes", async () => {
+    await namespaceWith("single", { orders: { deletionProtection: true } });
+    await expect(kubectl("delete", "sampledb", "orders", "--namespace=single")).rejects.toThrow(
+      /SampleDB single\/orders is protected: set spec\.deletionProtection to false first/,
+    );
+    await client.mergePatch(sampledbs, { namespace: "single", name: "orders" }, { spec: { deletionProtection: false } });
+    await kubectl("delete", "sampledb", "orders", "--namespace=single");
+    expect(await names("single")).toEqual([]);
+  });
+
+  test("of several, the protected one is left", async () => {
+    await namespaceWith("several", { a: {}, b: { deletionProtection: true }, c: {} });
+    await expect(kubectl("delete", "sampledb", "--all", "--namespace=several")).rejects.toThrow(/SampleDB several\/b is protected/);
+    expect(await names("several")).toEqual(["b"]);
+  });
+
+  test("holds when the whole collection is deleted in one request, where no request names an object", async () => {
+    await namespaceWith("collection", { a: {}, b: { deletionProtection: true } });
+    const answer = await plane.request("DELETE", "/apis/sampledb.io/v1alpha1/namespaces/collection/sampledbs");
+    expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining("SampleDB collection/b is protected") } });
+    expect(await names("collection")).toContain("b");
+  });
+
+  test("holds against the garbage collector", async () => {
+    await namespaceWith("owned", { a: { deletionProtection: true }, b: {} });
+    await kubectl("create", "configmap", "owner", "--namespace=owned");
+    const uid = await kubectl("get", "configmap", "owner", "--namespace=owned", "--output=jsonpath={.metadata.uid}");
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
+    for (const name of ["a", "b"]) await client.mergePatch(sampledbs, { namespace: "owned", name }, { metadata: { ownerReferences } });
+    await kubectl("delete", "configmap", "owner", "--namespace=owned");
+    await eventually("the other one is collected", 60_000, async () => !(await names("owned")).includes("b"));
+    expect(await names("owned")).toEqual(["a"]);
+  });
+});
+
+describe("a namespace, with no operator", () => {
+  test.each([
+    ["a SampleDB that is kept", "kept", { orders: { deletionPolicy: "Retain" } }],
+    ["a SampleDB whose data may go, and that is protected", "guarded", { orders: { deletionPolicy: "Delete", deletionProtection: true } }],
+    ["one of them among others", "mixed", { a: { deletionPolicy: "Delete" }, orders: { deletionPolicy: "Retain" } }],
+  ] as const)("with %s is not deleted", async (_, namespace, databases) => {
+    await namespaceWith(namespace, databases);
+    expect(await refusedIn(namespace)).toMatch(
+      new RegExp(`namespace ${namespace} holds SampleDBs whose data would go with it, one of them is orders .* Delete them first; or`),
+    );
+    await expect(kubectl("delete", "namespace", namespace)).rejects.toThrow(/one of them is orders/);
+  });
+
+  test("goes when all in it may go, when nothing is in it, and when what it held is gone", async () => {
+    await namespaceWith("empty");
+    await namespaceWith("disposable", { a: { deletionPolicy: "Delete" }, b: { deletionPolicy: "Delete" } });
+    await namespaceWith("emptied", { a: {} });
+    await refusedIn("emptied"); // by now the others are known as well
+    await kubectl("delete", "namespace", "empty", "disposable", "--timeout=60s");
+    await kubectl("delete", "sampledb", "--all", "--namespace=emptied");
+    await eventually("it can be deleted", 60_000, async () => (await refusal("namespace", "emptied")) === undefined);
+  });
+
+  test("that is going all the same is not held up by what is protected in it", async () => {
+    await namespaceWith("forced", { orders: { deletionProtection: true } });
+    await withoutNamespacePolicy();
+    await kubectl("delete", "namespace", "forced", "--timeout=60s");
+    await expect(kubectl("get", "namespace", "forced")).rejects.toThrow(/not found/);
+  });
+});
+
+describe("a namespace, with the operator and without the policy", () => {
+  const resource = webhookConfigurations.ValidatingWebhookConfiguration;
+  let operator: OperatorProcess;
+
+  beforeAll(async () => {
+    await withoutNamespacePolicy();
+    const port = await freePort();
+    await client.create(
+      resource,
+      webhookManifest((path) => ({ url: `https://127.0.0.1:${port}${path}` })),
+    );
+    operator = new OperatorProcess(["--health-probe-bind-address=0", `--webhook-bind-address=127.0.0.1:${port}`], {
+      KUBECONFIG: plane.kubeconfig,
+    });
+    await eventually("the webhook is asked and answers", 60_000, async () => {
+      if (operator.errors !== "") throw new Error(operator.errors);
+      return (await refusal("namespace", "probe"))?.includes("denied the request");
+    });
+  });
+
+  afterAll(async () => {
+    await operator?.stop();
+    await client.delete(resource, { namespace: "", name: webhookNames.validating });
+  });
+
+  test("is not deleted, and all that keeps it is named or counted", async () => {
+    await namespaceWith("many", {
+      e: { deletionProtection: true, deletionPolicy: "Delete" },
+      d: {},
+      c: {},
+      b: {},
+      a: { deletionPolicy: "Delete" },
+    });
+    await eventually("the operator knows all of them", 30_000, async () => (await refusal("namespace", "many"))?.includes("more"));
+    await expect(kubectl("delete", "namespace", "many")).rejects.toThrow(
+      /\(Forbidden\): admission webhook "namespaces\.validate\.sampledb\.io" denied the request: namespace many holds .* with it: b, c, d, 1 more\. Delete them first; or/,
+    );
+  });
+
+  test("goes when all in it may go, and when nothing is in it", async () => {
+    await namespaceWith("nothing");
+    await namespaceWith("rest", { a: { deletionPolicy: "Delete" } });
+    await kubectl("delete", "namespace", "nothing", "rest", "--timeout=60s");
+  });
+
+  test("with the operator away nobody's namespaces wait for it; the policy keeps those with databases", async () => {
+    await operator.stop();
+    await namespaceWith("others");
+    await kubectl("delete", "namespace", "others", "--timeout=60s");
+    expect(await refusal("namespace", "probe")).toBeUndefined();
+    await applyPolicies();
+    expect(await refusedIn("probe")).toContain("ValidatingAdmissionPolicy 'sampledb-namespace-deletion'");
+  });
+});

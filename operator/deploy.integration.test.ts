@@ -1,0 +1,44 @@
+// make deploy and undeploy, without a node to run on: what is there after each.
+import { dirname } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { programsDirectory } from "../e2e/cluster/programs.ts";
+import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
+import { run } from "../tools/command.ts";
+
+let plane: StandaloneControlPlane;
+
+beforeAll(async () => {
+  plane = await StandaloneControlPlane.start();
+});
+
+afterAll(() => plane.stop());
+
+async function make(target: string): Promise<void> {
+  const env = { KUBECONFIG: plane.kubeconfig, PATH: `${await programsDirectory()}:${process.env["PATH"]}` };
+  await run("make", ["--no-print-directory", "--directory", dirname(import.meta.dirname), target], { env });
+}
+
+/** How many there are of each kind, of those that are ours. */
+async function ours(): Promise<Record<string, number>> {
+  const kinds = [
+    "crd",
+    "validatingadmissionpolicy",
+    "validatingadmissionpolicybinding",
+    "validatingwebhookconfiguration",
+    "clusterrole",
+    "namespace",
+  ];
+  const counts = kinds.map(async (kind) => {
+    const names = (await plane.kubectl("get", kind, "--output=name")).split("\n");
+    return [kind, names.filter((name) => name.includes("sampledb")).length] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+test("undeploy takes the operator, and leaves the kinds and what guards their objects", async () => {
+  await make("deploy");
+  const staying = { crd: 3, validatingadmissionpolicy: 2, validatingadmissionpolicybinding: 2 };
+  expect(await ours()).toEqual({ ...staying, validatingwebhookconfiguration: 1, clusterrole: 11, namespace: 1 });
+  await make("undeploy");
+  expect(await ours()).toEqual({ ...staying, validatingwebhookconfiguration: 0, clusterrole: 0, namespace: 0 });
+});

@@ -1,0 +1,37 @@
+// Which namespaces may go, and what is said of those that may not.
+import { expect, test } from "vitest";
+import type { SampleDB } from "../controllers/resources.ts";
+import { type AdmissionRequest, allowed } from "../runtime/webhooks/admission.ts";
+import { namespaceGuard } from "./namespace-guard.ts";
+import type { Known } from "./validator.ts";
+
+const keep = { deletionPolicy: "Retain", deletionProtection: false };
+const destroy = { deletionPolicy: "Delete", deletionProtection: false };
+const guarded = { deletionPolicy: "Delete", deletionProtection: true };
+
+function ask(specs: Readonly<Record<string, object>>, isSynced = true) {
+  const found = Object.entries(specs).map(([name, spec]) => ({ metadata: { name, namespace: "team-a" }, spec }) as unknown as SampleDB);
+  const databases = { isSynced, list: (namespace?: string) => (namespace === "team-a" ? found : []) } as unknown as Known["databases"];
+  return namespaceGuard.validate({ operation: "DELETE", name: "team-a", namespace: "team-a" } as AdmissionRequest, { databases });
+}
+
+test.each([
+  ["without a SampleDB", {}],
+  ["with those that may go", { a: destroy, b: destroy }],
+])("a namespace %s may go", (_, specs) => {
+  expect(ask(specs)).toEqual(allowed());
+});
+
+test.each([
+  ["one that is kept", { a: keep, z: destroy }, "a"],
+  ["one that is protected", { a: destroy, z: guarded }, "z"],
+  ["three", { c: keep, a: keep, b: guarded }, "a, b, c"],
+  ["many", { a: keep, b: keep, c: keep, d: keep, e: guarded }, "a, b, c, 2 more"],
+])("a namespace with %s may not, and they are named", (_, specs, names) => {
+  const message = `namespace team-a holds SampleDBs whose data would go with it: ${names}. Delete them first; or, where the data may go, set spec.deletionPolicy to Delete and spec.deletionProtection to false`;
+  expect(ask(specs)).toEqual({ kind: "denied", message });
+});
+
+test("before the cache is filled nothing may go, not even what looks empty", () => {
+  expect(ask({}, false)).toMatchObject({ kind: "denied", code: 503, message: expect.stringContaining("try again") });
+});

@@ -1,0 +1,24 @@
+// A webhook that says yes or no: of what the API server asks it, and what it answers.
+import type { SampleDB } from "../controllers/resources.ts";
+import type { Cached } from "../runtime/cache/cache.ts";
+import type { Resource } from "../runtime/kube/resource.ts";
+import type { AdmissionRequest, Validation } from "../runtime/webhooks/admission.ts";
+import type { FailurePolicy, Operation } from "../runtime/webhooks/configuration.ts";
+
+/** What the operator knows beside the request, once it runs; the manifests are made without it. */
+export interface Known {
+  readonly databases: Cached<SampleDB>;
+}
+
+export interface Validator {
+  readonly resource: Resource;
+  readonly path: string;
+  readonly operations: readonly Operation[];
+  readonly failurePolicy: FailurePolicy;
+  readonly validate: (request: AdmissionRequest, known: Known) => Validation;
+}
+
+/** As kubebuilder names it. */
+export function validatorPath({ apiVersion, kind }: Resource): string {
+  return `/validate-${apiVersion.replace(/[./]/g, "-")}-${kind.toLowerCase()}`;
+}
