@@ -18,6 +18,7 @@ test("without flags it works in all namespaces, alone, with health and webhooks 
     leaderElectionNamespace: undefined,
     namespaces: [],
     maxConcurrentReconciles: 4,
+    databaseAccess: "port-forward",
     webhooks: true,
     webhookAddress: ":9443",
     webhookCertificates: undefined,
@@ -33,6 +34,7 @@ test.each([
   [["--leader-elect=false"], { leaderElect: false }],
   [["--watch-namespaces=b, a,b"], { namespaces: ["b", "a"] }],
   [["--max-concurrent-reconciles=16"], { maxConcurrentReconciles: 16 }],
+  [["--database-access=direct"], { databaseAccess: "direct" }],
   [["--webhook-cert-dir=/certs", "--log-level=debug"], { webhookCertificates: "/certs", logLevel: "debug" }],
 ])("%j", (args, expected) => {
   expect(settings(args)).toMatchObject(expected);
@@ -44,6 +46,12 @@ test("the environment says what operators of others read there; a flag goes befo
   expect(settings([], { WATCH_NAMESPACE: "" })).toMatchObject({ namespaces: [] });
 });
 
+test("in a cluster the databases' Pods are reached by their addresses, unless told", () => {
+  const inCluster = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
+  expect(settings([], inCluster)).toMatchObject({ databaseAccess: "direct" });
+  expect(settings(["--database-access=port-forward"], inCluster)).toMatchObject({ databaseAccess: "port-forward" });
+});
+
 test.each([
   [["--no-such-flag"], {}, "Unknown option '--no-such-flag': --help lists the flags"],
   [["serve"], {}, "Unexpected argument 'serve'"],
@@ -52,6 +60,7 @@ test.each([
   [["--watch-namespaces=a,,b"], {}, '--watch-namespaces must have names of a-z, 0-9 and - in it, and has ""'],
   [["--leader-election-id=No!"], {}, '--leader-election-id must have names of a-z, 0-9 and - in it, and has "No!"'],
   [["--metrics-secure=maybe"], {}, '--metrics-secure must be one of true, false, and is "maybe"'],
+  [["--database-access=exec"], {}, '--database-access must be one of direct, port-forward, and is "exec"'],
   [[], { ENABLE_WEBHOOKS: "off" }, 'ENABLE_WEBHOOKS must be one of true, false, and is "off"'],
 ])("%j with %j is refused in one sentence", (args, environment, message) => {
   expect(() => parseFlags(args, environment)).toThrow(message);

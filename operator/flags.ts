@@ -1,6 +1,7 @@
 // The operator's flags, with the names that users of other operators know.
 import { parseArgs } from "node:util";
 import { majors } from "../api/sampledb.ts";
+import { type DatabaseAccess, databaseAccesses } from "../controllers/postgres/dial.ts";
 import { type LogLevel, logLevels } from "../runtime/observability/log.ts";
 
 /** Each flag: what its value looks like (nothing for a switch), its default, and what it is for. */
@@ -14,6 +15,11 @@ const flags = {
   "leader-election-namespace": ["NAMESPACE", "", "the lease's namespace; the operator's own if left out"],
   "watch-namespaces": ["NAMES", "", "namespaces to work in, with commas between them; all if left out (also WATCH_NAMESPACE)"],
   "max-concurrent-reconciles": ["NUMBER", "4", "how many objects of a kind are worked on at a time"],
+  "database-access": [
+    databaseAccesses.join("|"),
+    "",
+    "how the operator reaches databases: by their Pods' addresses (default in a cluster), or through the API server (default elsewhere)",
+  ],
   "webhook-bind-address": ["ADDRESS", ":9443", "where the API server asks about changes (ENABLE_WEBHOOKS=false switches it off)"],
   "webhook-cert-dir": [
     "DIRECTORY",
@@ -36,6 +42,7 @@ export interface Settings {
   /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly maxConcurrentReconciles: number;
+  readonly databaseAccess: DatabaseAccess;
   readonly webhooks: boolean;
   readonly webhookAddress: string;
   readonly webhookCertificates: string | undefined;
@@ -69,6 +76,7 @@ export function parseFlags(args: readonly string[], environment: Readonly<Record
       leaderElectionNamespace: text("leader-election-namespace") || undefined,
       namespaces,
       maxConcurrentReconciles: count("--max-concurrent-reconciles", text("max-concurrent-reconciles")),
+      databaseAccess: choice("--database-access", text("database-access") || usualAccess(environment), databaseAccesses),
       webhooks: choice("ENABLE_WEBHOOKS", environment["ENABLE_WEBHOOKS"] || "true", ["true", "false"]) === "true",
       webhookAddress: text("webhook-bind-address"),
       webhookCertificates: text("webhook-cert-dir") || undefined,
@@ -109,6 +117,11 @@ function asGo(argument: string): string[] {
   const [, name, value] = /^(--(?:leader-elect|help|version))=(true|false)$/.exec(flag) ?? [];
   if (name === undefined) return [flag];
   return value === "true" ? [name] : [];
+}
+
+/** Every Pod has this variable; a developer's machine has none, and no way to the Pods' addresses. */
+function usualAccess(environment: Readonly<Record<string, string | undefined>>): DatabaseAccess {
+  return environment["KUBERNETES_SERVICE_HOST"] ? "direct" : "port-forward";
 }
 
 function namespaceList(text: string): string[] {

@@ -4,8 +4,13 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { notSupportedControllers } from "../controllers/not-supported.ts";
+import { type Dial, dialFor } from "../controllers/postgres/dial.ts";
+import { PatroniApi } from "../controllers/postgres/patroni-api.ts";
+import type { SampleDB } from "../controllers/resources.ts";
 import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Credentials } from "../controllers/sampledb/credentials.ts";
+import { Inspections } from "../controllers/sampledb/inspections.ts";
+import type { Instance } from "../controllers/sampledb/instance.ts";
 import { aborted } from "../runtime/aborted.ts";
 import { Elector } from "../runtime/election/elector.ts";
 import { KubeClient } from "../runtime/kube/client.ts";
@@ -73,9 +78,9 @@ export async function runOperator(process: Process): Promise<void> {
   const now = () => new Date();
   const { cache, events } = manager;
   const credentials = new Credentials({ operatorNamespace: namespace, now, password: () => randomBytes(24).toString("base64url") });
-  manager.add(
-    sampleDBController({ cache, events, credentials, patroni: patroniOf(credentials), images: settings.postgresImages, now }, options),
-  );
+  const patroni = patroniWith(credentials, dialFor(settings.databaseAccess, loadKubeConfig));
+  const database = { cache, events, credentials, patroni, inspections: new Inspections(), images: settings.postgresImages, now };
+  manager.add(sampleDBController(database, options));
   for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
 
   let webhooks: Webhooks | undefined;
@@ -172,8 +177,12 @@ function metricsSecurity({ metricsSecure, metricsCertificates, metricsAddress, n
   return { kind: "https", client, certificateDirectory: metricsCertificates } as const;
 }
 
-function patroniOf(_: Credentials) {
-  return async (): Promise<never> => {
-    throw new Error("not wired yet");
+/** Calls to instances, as the operator that the database's authority has signed for. */
+function patroniWith(credentials: Credentials, dial: Dial): (db: SampleDB, instance: Instance) => Promise<PatroniApi> {
+  return async (db, { podName: name, address: ip }) => {
+    const identity = await credentials.operatorIdentity(db);
+    if (!identity || ip === undefined) throw new Error(`${name} can't be called yet: it has no address or no certificate`);
+    const pod = { namespace: db.metadata.namespace ?? "", name, ip };
+    return new PatroniApi({ pod, dial, identity, authorities: identity.authorities });
   };
 }

@@ -1,10 +1,15 @@
 // The Secrets of TLS: the instances' certificate beside the database, the authority's key with the operator.
 import type { Secret } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
-import { kept, labelsOf } from "./identity.ts";
+import { kept as keptMetadata, labelsOf } from "./identity.ts";
 import { namesOf } from "./names.ts";
 
-interface CertifiedKey {
+/** All PEM; empty where there is nothing. */
+interface Kept {
+  readonly bundle: string;
+  readonly authorityKey: string;
+  readonly formerKey: string;
+  readonly trustedSince: string;
   readonly certificate: string;
   readonly key: string;
 }
@@ -13,31 +18,27 @@ export function authorityName({ metadata: { namespace, name } }: SampleDB): stri
   return `authority.${namespace}.${name}`;
 }
 
-/** Names that clients use. Instances call each other by address, and check the authority only. */
-export function certificateNames(db: SampleDB) {
-  const { namespace, name } = db.metadata;
-  const { readWriteService, readOnlyService, podsService } = namesOf(db);
-  const inNamespace = (host: string) => [`${host}.${namespace}.svc`, `${host}.${namespace}.svc.cluster.local`];
-  const ofService = (host: string) => [host, `${host}.${namespace}`, ...inNamespace(host)];
-  return {
-    commonName: `${namespace}/${name}`.slice(0, 64),
-    dnsNames: [...ofService(readWriteService), ...ofService(readOnlyService), ...inNamespace(`*.${podsService}`), "localhost"],
-    ipAddresses: ["127.0.0.1", "::1"],
-  };
+/** What Pods mount, and applications take `ca.crt` from. */
+export function certificateSecret(db: SampleDB, { bundle, certificate, key }: Kept): Secret {
+  const data = { "ca.crt": btoa(bundle), "tls.crt": btoa(certificate), "tls.key": btoa(key) };
+  return { apiVersion: "v1", kind: "Secret", metadata: keptMetadata(db, namesOf(db).certificateSecret), type: "kubernetes.io/tls", data };
 }
 
-export function certificateSecret(db: SampleDB, issued: CertifiedKey, authority: string): Secret {
-  const data = { "ca.crt": btoa(authority), "tls.crt": btoa(issued.certificate), "tls.key": btoa(issued.key) };
-  return { apiVersion: "v1", kind: "Secret", metadata: kept(db, namesOf(db).certificateSecret), type: "kubernetes.io/tls", data };
-}
-
-export function authoritySecret(db: SampleDB, namespace: string, authority: CertifiedKey): Secret {
+export function authoritySecret(db: SampleDB, namespace: string, { bundle, authorityKey, formerKey, trustedSince }: Kept): Secret {
   const metadata = { name: authorityName(db), namespace, labels: labelsOf(db) };
+  const data = { "ca.crt": btoa(bundle), "ca.key": btoa(authorityKey), "former.key": btoa(formerKey), "trusted-since": btoa(trustedSince) };
+  return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
+}
+
+/** What the two Secrets hold together. An authority that was lost leaves the bundle beside the database. */
+export function keptIn(authority: Secret | undefined, served: Secret | undefined): Kept {
+  const of = (secret: Secret | undefined, key: string) => atob(secret?.data?.[key] ?? "");
   return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata,
-    type: "kubernetes.io/tls",
-    data: { "tls.crt": btoa(authority.certificate), "tls.key": btoa(authority.key) },
+    bundle: of(authority, "ca.crt") || of(served, "ca.crt"),
+    authorityKey: of(authority, "ca.key"),
+    formerKey: of(authority, "former.key"),
+    trustedSince: of(authority, "trusted-since"),
+    certificate: of(served, "tls.crt"),
+    key: of(served, "tls.key"),
   };
 }

@@ -1,16 +1,18 @@
 // Passwords and certificates of a SampleDB. Secrets are read by name and never watched, so what was seen is remembered for a while.
-import { X509Certificate } from "node:crypto";
 import { BoundedMap } from "../../runtime/bounded-map.ts";
-import { type CertifiedKey, createAuthority, issueCertificate } from "../../runtime/certificates/issue.ts";
+import { readCertificate } from "../../runtime/certificates/inspect.ts";
+import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
+import type { Kept } from "../../runtime/certificates/rotation.ts";
 import { Occupied } from "../../runtime/controller/objects.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { AlreadyExists } from "../../runtime/kube/errors.ts";
 import { type Key, keyOf, keyText } from "../../runtime/kube/object.ts";
-import { authorityName, authoritySecret, certificateNames, certificateSecret } from "../desired/certificates.ts";
+import { authorityName, authoritySecret, certificateSecret, keptIn } from "../desired/certificates.ts";
 import { applicationSecret, replicationSecret, superuserSecret } from "../desired/credentials.ts";
 import { labelNames, managedBy } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { type Secret, secrets } from "../kinds.ts";
+import { clientCertificate, renewalDue, rotateCertificates } from "../postgres/database-authority.ts";
 import type { SampleDB } from "../resources.ts";
 
 export interface CredentialsOptions {
@@ -20,24 +22,27 @@ export interface CredentialsOptions {
   readonly password: () => string;
 }
 
-/** How long what was seen is taken for granted. Pods that run have what they need; this is for those to come. */
-const rememberMilliseconds = 6 * 3_600_000;
-const day = 86_400_000;
-const authorityLifetimeMs = 3650 * day;
-const certificateLifetimeMs = 365 * day;
-/** Renewed with so much of it left: a third. */
-const renewMs = certificateLifetimeMs / 3;
-const clientLifetimeMs = day;
+/** What the operator shows to an instance, and what it expects of it. */
+export interface OperatorIdentity extends CertifiedKey {
+  readonly authorities: string;
+}
+
+/** The certificate that the instances are to serve. */
+export interface Serving {
+  readonly fingerprint: string;
+  readonly expires: Date;
+  readonly authorities: string;
+}
 
 interface Seen {
   readonly until: number;
-  readonly expires: Date;
+  readonly serving: Serving;
+  readonly kept: Kept;
+  identity?: OperatorIdentity;
 }
 
-/** What the operator shows to an instance, and what it expects of it. */
-export interface OperatorIdentity extends CertifiedKey {
-  readonly authority: string;
-}
+/** How long what was seen is taken for granted. Pods that run have what they need; this is for those to come. */
+const rememberMilliseconds = 6 * 3_600_000;
 
 export class Credentials {
   readonly #options: CredentialsOptions;
@@ -47,34 +52,36 @@ export class Credentials {
     this.#options = options;
   }
 
-  /** Makes what is missing, and renews what is due; costs no request when it was looked at not long ago. Tells when the certificate ends. */
-  async ensure(db: SampleDB, client: KubeClient): Promise<Date> {
-    const { now } = this.#options;
-    const id = db.metadata.uid ?? "";
-    const seen = this.#seen.get(id);
-    if (seen && seen.until > now().getTime()) return seen.expires;
+  /**
+   * Makes what is missing, and renews what is due; costs no request when it was looked at not long ago. `trusted` is the bundle of
+   * authorities that each instance is known to have read.
+   */
+  async ensure(db: SampleDB, client: KubeClient, trusted: readonly string[]): Promise<Serving> {
+    const now = this.#options.now();
+    const seen = this.#seen.get(idOf(db));
+    if (seen && seen.until > now.getTime()) return seen.serving;
     await this.#passwords(db, client);
-    const expires = await this.#certificate(db, client);
-    this.#seen.set(id, { until: Math.min(now().getTime() + rememberMilliseconds, expires.getTime() - renewMs), expires });
-    return expires;
+    const kept = await this.#certificates(db, client, trusted);
+    const serving = servingOf(kept);
+    this.#seen.set(idOf(db), { until: now.getTime() + rememberMilliseconds, serving, kept });
+    return serving;
   }
 
   /** Looks again at the next occasion. */
   forget(db: SampleDB): void {
-    this.#seen.delete(db.metadata.uid ?? "");
+    this.#seen.delete(idOf(db));
   }
 
-  /** A short-lived certificate for calls to instances; never written down. */
-  async operatorIdentity(db: SampleDB, client: KubeClient): Promise<OperatorIdentity> {
-    const authority = await this.#authority(db, client);
-    const commonName = "sampledb-operator";
-    const issued = await issueCertificate(authority, {
-      commonName,
-      usages: ["client"],
-      lifetimeMs: clientLifetimeMs,
-      now: this.#options.now(),
-    });
-    return { ...issued, authority: authority.certificate };
+  /** For calls to instances; a certificate of a day, never written down. Undefined before `ensure` has seen the database. */
+  async operatorIdentity(db: SampleDB): Promise<OperatorIdentity | undefined> {
+    const seen = this.#seen.get(idOf(db));
+    if (!seen) return undefined;
+    const now = this.#options.now();
+    if (!seen.identity || renewalDue(seen.identity, now)) {
+      const issued = await clientCertificate(seen.kept, databaseOf(db), "operator", now);
+      seen.identity = { ...issued, authorities: seen.kept.bundle };
+    }
+    return seen.identity;
   }
 
   /** Of the authority; for when the database is gone for good. */
@@ -92,36 +99,41 @@ export class Credentials {
     if (Object.entries(wanted.data ?? {}).some(([key, value]) => bound.data?.[key] !== value)) await client.apply(secrets, wanted);
   }
 
-  async #certificate(db: SampleDB, client: KubeClient): Promise<Date> {
-    const { now } = this.#options;
-    const { namespace = "" } = db.metadata;
-    const existing = await client.find(secrets, { namespace, name: namesOf(db).certificateSecret });
-    if (existing) refuseForeign(existing, db);
-    const authority = await this.#authority(db, client);
-    const expires = existing && expiry(existing, authority.certificate);
-    if (expires && expires.getTime() - renewMs > now().getTime()) return expires;
-    const issued = await issueCertificate(authority, {
-      ...certificateNames(db),
-      usages: ["server", "client"],
-      lifetimeMs: certificateLifetimeMs,
-      now: now(),
+  async #certificates(db: SampleDB, client: KubeClient, trusted: readonly string[]): Promise<Kept> {
+    const place = { namespace: db.metadata.namespace ?? "", name: namesOf(db).certificateSecret };
+    const [served, authority] = await Promise.all([client.find(secrets, place), client.find(secrets, this.authorityKey(db))]);
+    if (served) refuseForeign(served, db);
+    const { kept, plans } = await rotateCertificates(keptIn(authority, served), {
+      database: databaseOf(db),
+      trusted,
+      now: this.#options.now(),
     });
-    await client.apply(secrets, certificateSecret(db, issued, authority.certificate));
-    return new Date(new X509Certificate(issued.certificate).validTo);
+    if (plans.length === 0) return kept;
+    // The authority first: a certificate whose authority was lost can't be followed by another.
+    await write(client, authoritySecret(db, this.#options.operatorNamespace, kept), authority);
+    await write(client, certificateSecret(db, kept), served);
+    return kept;
   }
+}
 
-  async #authority(db: SampleDB, client: KubeClient): Promise<CertifiedKey> {
-    const { now } = this.#options;
-    const key = this.authorityKey(db);
-    const existing = await client.find(secrets, key);
-    if (existing) return certifiedKey(existing);
-    const made = await createAuthority({
-      commonName: `authority of ${certificateNames(db).commonName}`.slice(0, 64),
-      lifetimeMs: authorityLifetimeMs,
-      now: now(),
-    });
-    return certifiedKey(await createOnce(client, authoritySecret(db, key.namespace, made), db));
-  }
+function idOf({ metadata }: SampleDB): string {
+  return metadata.uid ?? "";
+}
+
+function databaseOf({ metadata: { namespace = "", name } }: SampleDB) {
+  return { namespace, name };
+}
+
+function servingOf({ certificate, bundle }: Kept): Serving {
+  const read = readCertificate(certificate);
+  if (!read) throw new Error("the certificate that was just made can't be read");
+  return { fingerprint: read.fingerprint256, expires: read.validToDate, authorities: bundle };
+}
+
+/** Onto what was read and nothing newer. */
+async function write(client: KubeClient, secret: Secret, before: Secret | undefined): Promise<void> {
+  if (!before) await client.create(secrets, secret);
+  else await client.apply(secrets, { ...secret, metadata: { ...secret.metadata, resourceVersion: before.metadata.resourceVersion ?? "" } });
 }
 
 /** The one that is there, or the one that is given: never overwritten. */
@@ -144,18 +156,4 @@ function refuseForeign(secret: Secret, db: SampleDB): void {
   const labels = secret.metadata.labels ?? {};
   const ours = Object.entries({ ...managedBy, [labelNames.database]: db.metadata.name }).every(([name, value]) => labels[name] === value);
   if (!ours) throw new Occupied(`Secret ${keyText(keyOf(secret))} is there already and was not made for SampleDB ${db.metadata.name}`);
-}
-
-function certifiedKey({ data = {} }: Secret): CertifiedKey {
-  return { certificate: atob(data["tls.crt"] ?? ""), key: atob(data["tls.key"] ?? "") };
-}
-
-/** When the certificate ends; undefined when it is not of this authority, or none. */
-function expiry({ data = {} }: Secret, authority: string): Date | undefined {
-  try {
-    const certificate = new X509Certificate(atob(data["tls.crt"] ?? ""));
-    return certificate.checkIssued(new X509Certificate(authority)) ? new Date(certificate.validTo) : undefined;
-  } catch {
-    return undefined; // not readable: made anew
-  }
 }

@@ -12,6 +12,8 @@ export interface StatusInputs {
   readonly observed: Observed;
   readonly findings: Findings;
   readonly outcome: Pick<StepsOutcome, "errors">;
+  /** Of the server that is primary. */
+  readonly version: string | undefined;
   readonly now: () => Date;
 }
 

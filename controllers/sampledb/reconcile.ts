@@ -14,6 +14,7 @@ import { access } from "./steps/access.ts";
 import { configuration } from "./steps/configuration.ts";
 import { credentials } from "./steps/credentials.ts";
 import { initialization } from "./steps/initialization.ts";
+import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
 import { orders } from "./steps/orders.ts";
 import { policies } from "./steps/policies.ts";
@@ -36,6 +37,7 @@ export const steps: readonly SampleDBStep[] = [
   trial,
   configuration,
   instances,
+  inspection,
   initialization,
   orders,
   rollout,
@@ -71,8 +73,9 @@ function stepsFor({ db, findings }: Scope): readonly SampleDBStep[] {
 
 /** Once, at the end, also after an error: what was observed is what is told. */
 async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promise<void> {
-  const { db, deps, objects } = scope;
-  const status = computeStatus({ ...scope, outcome, now: deps.now });
+  const { db, deps, objects, observed } = scope;
+  const version = deps.inspections.of(observed.primary?.uid ?? "")?.version;
+  const status = computeStatus({ ...scope, outcome, version, now: deps.now });
   await objects.applyStatus(sampledbs, db, status);
   for (const event of eventsBetween(db.status, status)) deps.events.record(db, event);
 }
@@ -84,7 +87,7 @@ function openScope(db: SampleDB, request: Request, deps: Dependencies): Scope {
     trial: { kind: "accepted" },
     initialization: { kind: "waiting" },
     rollout: undefined,
-    certificateExpires: undefined,
+    serving: undefined,
     invalid: violations.length > 0 ? describeViolations(violations) : undefined,
   };
   return { ...request, db, deps, observed: observe(db, deps.cache), findings };

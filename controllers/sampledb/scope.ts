@@ -3,7 +3,6 @@ import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
-import type { KubeClient } from "../../runtime/kube/client.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf } from "../desired/names.ts";
 import {
@@ -18,24 +17,21 @@ import {
   type StatefulSet,
   statefulSets,
 } from "../kinds.ts";
+import type { PatroniApi } from "../postgres/patroni-api.ts";
 import type { SampleDB } from "../resources.ts";
-import type { Credentials } from "./credentials.ts";
+import type { Credentials, Serving } from "./credentials.ts";
+import type { Inspections } from "./inspections.ts";
 import { type Instance, instanceOf, type Problem } from "./instance.ts";
 
 export interface Dependencies {
   readonly cache: Cache;
   readonly events: EventRecorder;
   readonly credentials: Credentials;
-  /** Calls to an instance's Patroni. */
-  readonly patroni: (db: SampleDB, instance: Instance, client: KubeClient) => Promise<PatroniCalls>;
+  readonly inspections: Inspections;
+  readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
   /** The image for each major. */
   readonly images: Readonly<Record<number, string>>;
   readonly now: () => Date;
-}
-
-/** Of Patroni's own interface, what is needed here. */
-export interface PatroniCalls {
-  restart(options: { readonly ifPending: boolean; readonly signal: AbortSignal }): Promise<unknown>;
 }
 
 /** What is there, as the cache knows it. */
@@ -65,7 +61,8 @@ export interface Findings {
   initialization: Initialization;
   /** What the rollout is at. */
   rollout: string | undefined;
-  certificateExpires: Date | undefined;
+  /** The certificate that the instances are to serve. */
+  serving: Serving | undefined;
   /** Why the spec can't be acted on. */
   invalid: string | undefined;
 }

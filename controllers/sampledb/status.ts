@@ -25,6 +25,7 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
   const names = namesOf(db);
   const ready = instances.filter((instance) => instance.ready).length;
   const blockers = blockersOf(inputs);
+  const version = inputs.version ?? db.status?.postgresVersion;
   return {
     ...(db.metadata.generation === undefined ? {} : { observedGeneration: db.metadata.generation }),
     conditions: conditionsNow(db.status?.conditions, conditionList(inputs), db.metadata.generation, now),
@@ -41,7 +42,7 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
       ...(timeline === undefined ? {} : { timeline }),
       ...(node === undefined ? {} : { node }),
     })),
-    ...(db.status?.postgresVersion === undefined ? {} : { postgresVersion: db.status.postgresVersion }),
+    ...(version === undefined ? {} : { postgresVersion: version }),
     appSecretName: names.applicationSecret,
     services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
     ...(blockers.length > 0 ? { blockers } : {}),

@@ -1,14 +1,14 @@
 // The webhooks' own certificates where nobody else makes them: kept in one Secret that all replicas share, and rotated by
 // whichever replica comes first.
+import { carryOut, type Making } from "../certificates/carry-out.ts";
 import type { CertifiedKey } from "../certificates/issue.ts";
+import { type Kept, planRotation } from "../certificates/rotation.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
 import { type Key, type KubeObject, keyText } from "../kube/object.ts";
 import { namespaced } from "../kube/resource.ts";
 import type { Log } from "../observability/log.ts";
 import { type ConfigurationName, type Observed, observeConfigurations, publishBundle, trustedBundles } from "./ca-bundles.ts";
-import { carryOut } from "./carry-out.ts";
-import { type Kept, planRotation } from "./rotation.ts";
 
 export interface SelfMadeDependencies {
   /** Every replica keeps the certificates, so its writes must not depend on being the leader. */
@@ -47,6 +47,8 @@ export const secrets = namespaced<Secret>("v1", "Secret", "secrets");
 const day = 24 * 3_600_000;
 /** Only time is looked after by this: CertificateKeeper also watches the configurations and the Secret. */
 const checkEveryMs = 3_600_000;
+/** An API server learns of a bundle by a watch, later than we see it. This is far more than one lags, and nothing to a life of months. */
+const settleMs = 3_600_000;
 const retryMs = 30_000;
 const rounds = 10;
 
@@ -61,7 +63,7 @@ export async function keepCertificates(deps: SelfMadeDependencies): Promise<Keep
     const secret = await deps.kube.find(secrets, deps.secret);
     const kept = keptIn(secret);
     const now = deps.now();
-    const plan = planRotation({ kept, trusted: trustedBundles(observed), names: deps.names, now });
+    const plan = planRotation({ kept, trusted: trustedBundles(observed), names: deps.names, settleMs, now });
     try {
       if (plan.action === "nothing") return result(kept, observed, await publishBundle(deps.kube, observed, kept.bundle));
       await write(secret, await carryOut(plan, kept, making(deps, now)), deps);
@@ -76,8 +78,16 @@ export async function keepCertificates(deps: SelfMadeDependencies): Promise<Keep
   throw new Error(`Secret ${keyText(deps.secret)} or its webhooks keep changing: not settled after ${rounds} rounds`);
 }
 
-function making({ commonName, names, authorityLifetimeMs = 365 * day, leafLifetimeMs = 90 * day }: SelfMadeDependencies, now: Date) {
-  return { commonName, names, authorityLifetimeMs, leafLifetimeMs, now };
+function making({ commonName, names, authorityLifetimeMs, leafLifetimeMs }: SelfMadeDependencies, now: Date): Making {
+  return {
+    authorityName: commonName,
+    leafName: commonName,
+    names,
+    usages: ["server"],
+    authorityLifetimeMs: authorityLifetimeMs ?? 365 * day,
+    leafLifetimeMs: leafLifetimeMs ?? 90 * day,
+    now,
+  };
 }
 
 function result({ certificate, key }: Kept, observed: readonly Observed[], problems: readonly string[]): Keeping {
@@ -99,6 +109,7 @@ function newSecret(kept: Kept, { secret, labels = {} }: SelfMadeDependencies): S
 const keys = {
   bundle: "ca.crt",
   authorityKey: "ca.key",
+  formerKey: "ca.former-key",
   trustedSince: "ca.trusted-since",
   certificate: "tls.crt",
   key: "tls.key",
@@ -109,6 +120,7 @@ function keptIn(secret: Secret | undefined): Kept {
   return {
     bundle: text(keys.bundle),
     authorityKey: text(keys.authorityKey),
+    formerKey: text(keys.formerKey),
     trustedSince: text(keys.trustedSince),
     certificate: text(keys.certificate),
     key: text(keys.key),

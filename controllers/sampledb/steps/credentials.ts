@@ -5,7 +5,8 @@ import type { SampleDBStep } from "../scope.ts";
 /** Often enough to renew in time. */
 const lookAgainSeconds = 6 * 3600;
 
-export const credentials: SampleDBStep = async ({ db, client, deps, findings }) => {
-  findings.certificateExpires = await deps.credentials.ensure(db, client);
+export const credentials: SampleDBStep = async ({ db, client, deps, observed, findings }) => {
+  const trusted = observed.instances.map(({ uid }) => deps.inspections.of(uid)?.authorities ?? "");
+  findings.serving = await deps.credentials.ensure(db, client, trusted);
   return doneUntil(lookAgainSeconds);
 };

@@ -33,7 +33,7 @@ export const rollout: SampleDBStep = async (scope) => {
       return doneUntil(lookAgainSeconds);
     case "restart":
       findings.rollout = `restarts PostgreSQL in ${action.instance.podName}`;
-      await (await deps.patroni(db, action.instance, client)).restart({ ifPending: true, signal });
+      await (await deps.patroni(db, action.instance)).restart({ ifPending: true, signal });
       return doneUntil(lookAgainSeconds);
   }
 };

@@ -1,17 +1,25 @@
 // The decisions of rotation one by one, and three years of them with replicas and API servers that lag behind.
 import { describe, expect, test } from "vitest";
-import { isIssuedBy, isValidAt, readCertificate, servesAs, splitBundle } from "../certificates/inspect.ts";
-import { type CertifiedKey, createAuthority, issueCertificate } from "../certificates/issue.ts";
-import { carryOut } from "./carry-out.ts";
-import { type Kept, planRotation } from "./rotation.ts";
+import { carryOut, type Making } from "./carry-out.ts";
+import { isIssuedBy, isValidAt, readCertificate, servesAs, splitBundle } from "./inspect.ts";
+import { type CertifiedKey, createAuthority, issueCertificate } from "./issue.ts";
+import { type Kept, planRotation, signingAuthority } from "./rotation.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
 const begin = new Date("2030-01-01T00:00:00Z");
 const names = ["hook.ns.svc", "127.0.0.1"];
-const making = { commonName: "webhooks", names, authorityLifetimeMs: 365 * day, leafLifetimeMs: 90 * day };
+const settleMs = hour;
+const making: Omit<Making, "now"> = {
+  authorityName: "authority",
+  leafName: "server",
+  names,
+  usages: ["server"],
+  authorityLifetimeMs: 365 * day,
+  leafLifetimeMs: 90 * day,
+};
 const dayAt = (days: number) => new Date(begin.getTime() + days * day);
-const nothing: Kept = { bundle: "", authorityKey: "", trustedSince: "", certificate: "", key: "" };
+const nothing: Kept = { bundle: "", authorityKey: "", formerKey: "", trustedSince: "", certificate: "", key: "" };
 const authority = (days: number) => createAuthority({ commonName: "webhooks", lifetimeMs: 365 * day, now: dayAt(days) });
 const leaf = (of: CertifiedKey, days: number) =>
   issueCertificate(of, {
@@ -27,8 +35,16 @@ describe("what is done next", async () => {
   const old = await authority(0);
   const young = await authority(250);
   const stranger = await authority(0);
-  const fresh = { bundle: old.certificate, authorityKey: old.key, trustedSince: "", ...(await leaf(old, 0)) };
-  const both = { bundle: young.certificate + old.certificate, authorityKey: young.key, trustedSince: "", ...(await leaf(old, 249)) };
+  const fresh = { bundle: old.certificate, authorityKey: old.key, formerKey: "", trustedSince: "", ...(await leaf(old, 0)) };
+  const both = {
+    bundle: young.certificate + old.certificate,
+    authorityKey: young.key,
+    formerKey: old.key,
+    trustedSince: "",
+    ...(await leaf(old, 249)),
+  };
+  const lastLeaf = { ...fresh, ...(await leaf(old, 364)) };
+  const orphan = { ...both, formerKey: "" };
   const noted = { ...both, trustedSince: dayAt(251).toISOString() };
   const taken = { ...both, ...(await leaf(young, 251)) };
   const garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -49,7 +65,10 @@ describe("what is done next", async () => {
     ["the note can't be read", 251.05, { ...both, trustedSince: "garbage" }, [both.bundle], "note trust"],
     ["a new authority is missing in one webhook", 250.1, both, [both.bundle, old.certificate], "nothing"],
     ["a new authority is missing in a webhook without any", 250.1, both, ["", both.bundle], "nothing"],
-    ["a leaf of the old authority is due, the new one still not trusted", 320, both, [old.certificate], "nothing"],
+    ["a leaf of the old authority is due, which still signs", 320, { ...both, ...(await leaf(old, 230)) }, [old.certificate], "new leaf"],
+    ["a leaf of the old authority is due, and can't live longer than it", 320, { ...both, ...(await leaf(old, 310)) }, [], "note trust"],
+    ["a leaf of the old authority is due, whose key is gone, and the new one still not trusted", 320, orphan, [old.certificate], "nothing"],
+    ["leaf and authority end together, too soon for another leaf to help", 364.99, lastLeaf, [old.certificate], "add authority"],
     ["a leaf of the old authority has expired, the new one still not trusted", 340, both, [old.certificate], "new leaf"],
     ["no webhook is configured at all", 251.05, noted, [], "take over"],
     ["the old authority is still valid", 310, taken, [taken.bundle], "nothing"],
@@ -72,13 +91,38 @@ describe("what is done next", async () => {
     ["ca.crt is a leaf", 1, { ...fresh, bundle: fresh.certificate }, [], "make anew", /ca.crt holds no authority/],
     ["ca.crt has garbage besides", 1, { ...fresh, bundle: fresh.bundle + garbage }, [], "drop authorities"],
   ])("%s", (_, days, kept, trusted, action, reason = /./) => {
-    const plan = planRotation({ kept, trusted, names, now: dayAt(days) });
+    const plan = planRotation({ kept, trusted, names, settleMs, now: dayAt(days) });
     expect(plan.action).toBe(action);
     if (plan.action !== "nothing") expect(plan.reason).toMatch(reason);
   });
 
+  test.each<[string, Kept, readonly string[], string]>([
+    ["the former authority still signs", noted, [both.bundle], "nothing"],
+    ["its key is gone: the new one does not wait", { ...noted, formerKey: "" }, [both.bundle], "take over"],
+  ])("a new authority has to wait for a year, and %s", (_, kept, trusted, action) => {
+    expect(planRotation({ kept, trusted, names, settleMs: 365 * day, now: dayAt(252) }).action).toBe(action);
+  });
+
+  test("a leaf that is lost while a new authority waits is made anew by the one that all trust", async () => {
+    const lost = { ...both, certificate: "", key: "" };
+    const plan = planRotation({ kept: lost, trusted: [old.certificate], names, settleMs, now: dayAt(252) });
+    const made = await carryOut(plan, lost, { ...making, now: dayAt(252) });
+    expect([plan.action, isTrusted(made.certificate, old.certificate, dayAt(252))]).toEqual(["new leaf", true]);
+  });
+
+  test("a new authority comes with another leaf of the old one, which signs until the new one takes over", async () => {
+    const added = await carryOut({ action: "add authority", reason: "" }, fresh, { ...making, now: dayAt(250) });
+    expect(added.certificate).not.toBe(fresh.certificate);
+    expect(isTrusted(added.certificate, old.certificate, dayAt(250))).toBe(true);
+    expect(signingAuthority(added, dayAt(251))).toEqual(old);
+    const taken = await carryOut({ action: "take over", reason: "" }, added, { ...making, now: dayAt(252) });
+    expect(isTrusted(taken.certificate, old.certificate, dayAt(252))).toBe(false);
+    expect(taken.formerKey).toBe("");
+    expect(signingAuthority(taken, dayAt(252))).toEqual({ certificate: splitBundle(taken.bundle)[0], key: added.authorityKey });
+  });
+
   test("another name is asked for", () => {
-    const plan = planRotation({ kept: fresh, trusted: [], names: [...names, "other.ns.svc"], now: dayAt(1) });
+    const plan = planRotation({ kept: fresh, trusted: [], names: [...names, "other.ns.svc"], settleMs, now: dayAt(1) });
     expect(plan).toEqual({ action: "new leaf", reason: "tls.crt is not for other.ns.svc" });
   });
 });
@@ -100,10 +144,10 @@ describe("three years", () => {
       for (let days = 0; days < 3 * 365; days += recent(actions, days)) {
         const now = dayAt(days);
         const behind = { webhooks, certificate: kept.certificate };
-        for (let plan = planRotation({ kept, trusted: webhooks, names, now }); plan.action !== "nothing"; ) {
+        for (let plan = planRotation({ kept, trusted: webhooks, names, settleMs, now }); plan.action !== "nothing"; ) {
           actions.push(`${days.toFixed(2)} ${plan.action}`);
           kept = await carryOut(plan, kept, { ...making, now });
-          plan = planRotation({ kept, trusted: webhooks, names, now });
+          plan = planRotation({ kept, trusted: webhooks, names, settleMs, now });
         }
         webhooks = [kept.bundle, isWritable(days) ? kept.bundle : (webhooks[1] ?? "")];
         for (const certificate of new Set([kept.certificate, lagging.certificate])) {
