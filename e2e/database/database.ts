@@ -28,7 +28,7 @@ interface SqlOptions {
   readonly databaseName?: string;
 }
 
-export const container = "postgres";
+const container = "postgres";
 
 export class Database {
   readonly name: string;
