@@ -3,6 +3,7 @@ import type * as z from "zod";
 import type { sampleDBSpec } from "../../api/sampledb.ts";
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { apiVersion } from "../../api/version.ts";
+import { instanceComponent, labelNames } from "../../controllers/desired/identity.ts";
 import type { SampleDB } from "../../controllers/resources.ts";
 import { eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
@@ -28,7 +29,7 @@ interface SqlOptions {
   readonly databaseName?: string;
 }
 
-export const container = "postgres";
+const container = "postgres";
 
 export class Database {
   readonly name: string;
@@ -66,10 +67,11 @@ export class Database {
     });
   }
 
-  /** Its Pods, by name. */
-  async pods(role?: "primary" | "replica"): Promise<KubernetesObject[]> {
-    const labels = ["sampledb.io/component=postgresql", `sampledb.io/name=${this.name}`, ...(role ? [`sampledb.io/role=${role}`] : [])];
-    const pods = await this.#kubectl.list("pods", `--selector=${labels.join(",")}`);
+  /** Its Pods, by name; those with more labels, where any are told. */
+  async pods(labels: Readonly<Record<string, string>> = {}): Promise<KubernetesObject[]> {
+    const all = { [labelNames.component]: instanceComponent, [labelNames.database]: this.name, ...labels };
+    const selector = Object.entries(all).map(([label, value]) => `${label}=${value}`);
+    const pods = await this.#kubectl.list("pods", `--selector=${selector.join(",")}`);
     return pods.sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en", { numeric: true }));
   }
 
@@ -77,9 +79,12 @@ export class Database {
     return (await this.pods()).map(nameOf);
   }
 
-  /** The only Pod with the primary's label. Fails where there is none or more than one: during an election, ask again. */
+  /**
+   * The only Pod with the label that the read-write Service follows; Patroni's own stays on a Pod that is lost. Fails where there
+   * is none or more than one: during an election, ask again.
+   */
   async primary(): Promise<string> {
-    const names = (await this.pods("primary")).map(nameOf);
+    const names = (await this.pods({ [labelNames.primary]: "true" })).map(nameOf);
     const [name] = names;
     if (name === undefined || names.length > 1) throw new Error(`the primary's label is on ${names.join(" and ") || "no Pod"}`);
     return name;

@@ -23,6 +23,7 @@ test("a gap above half a second is an outage, with who served before and after; 
     ["10.0.0.1", 2],
     ["10.0.0.2", 1],
   ]);
+  expect(told.errors).toEqual([{ why: "unknown: lost", count: 1, lastAt: 0 }]);
   expect(told).toMatchObject({ acknowledged: 3, unknown: 1, refused: 0, last: { id: 8, at: 3000, server: second } });
 });
 

@@ -38,8 +38,8 @@ export interface Report {
   /** In the order in which they took their first row. */
   readonly servers: readonly (Server & { readonly acknowledged: number; readonly firstAt: number; readonly lastAt: number })[];
   readonly outages: readonly Outage[];
-  /** The last few errors, oldest first. */
-  readonly errors: readonly { readonly at: number; readonly why: string }[];
+  /** Each error once, the one that came last at the end. */
+  readonly errors: readonly { readonly why: string; readonly count: number; readonly lastAt: number }[];
 }
 
 export interface Verdict {
@@ -99,7 +99,7 @@ export function report(book: readonly Entry[], now: number): Report {
     ...(last ? { last: { id: last.id, at: last.at, server: last.server } } : {}),
     servers: serversOf(acknowledged),
     outages: outagesOf(acknowledged, now),
-    errors: book.flatMap((entry) => ("why" in entry ? [{ at: entry.at, why: `${entry.kind}: ${entry.why}` }] : [])).slice(-20),
+    errors: errorsOf(book),
   };
 }
 
@@ -111,6 +111,15 @@ function serversOf(acknowledged: readonly Acknowledgement[]): Report["servers"] 
     const [first, last] = [entries[0], entries.at(-1)];
     return first && last ? [{ ...first.server, acknowledged: entries.length, firstAt: first.at, lastAt: last.at }] : [];
   });
+}
+
+function errorsOf(book: readonly Entry[]): Report["errors"] {
+  const byWords = Map.groupBy(
+    book.filter((entry) => "why" in entry),
+    ({ kind, why }) => `${kind}: ${why}`,
+  );
+  const errors = [...byWords].map(([why, entries]) => ({ why, count: entries.length, lastAt: entries.at(-1)?.at ?? 0 }));
+  return errors.sort((one, other) => one.lastAt - other.lastAt);
 }
 
 function outagesOf(acknowledged: readonly Acknowledgement[], now: number): Outage[] {

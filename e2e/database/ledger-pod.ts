@@ -12,12 +12,12 @@ export interface LedgerPodOptions {
 }
 
 const program = "/program/ledger-writer.mjs";
-export const node = "/usr/local/bin/node";
+const nodeProgram = "/usr/local/bin/node";
 export const container = "ledger";
 
 /** What `kubectl exec` runs in it. */
 export function ledgerCommand(...words: readonly string[]): string[] {
-  return [node, program, ...words];
+  return [nodeProgram, program, ...words];
 }
 
 /** The program and the packages it needs, in one text. */
@@ -29,6 +29,8 @@ export async function ledgerProgram(): Promise<string> {
     platform: "node",
     target: "node24",
     format: "esm",
+    // Node 24 has it. esbuild would rewrite it, and then throws an error of one turn of a loop again at the end of every later one.
+    supported: { using: true },
     external: ["pg-native", "pg-cloudflare"], // neither is used here
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "warning",
@@ -38,7 +40,7 @@ export async function ledgerProgram(): Promise<string> {
   return file.text;
 }
 
-export async function ledgerObjects({ name, secret, table, node: nodeName }: LedgerPodOptions): Promise<object[]> {
+export async function ledgerObjects({ name, secret, table, node }: LedgerPodOptions): Promise<object[]> {
   const labels = { app: name };
   const configuration = {
     apiVersion: "v1",
@@ -56,7 +58,7 @@ export async function ledgerObjects({ name, secret, table, node: nodeName }: Led
     kind: "Pod",
     metadata: { name, labels },
     spec: {
-      ...(nodeName ? { nodeSelector: { "kubernetes.io/hostname": nodeName } } : {}),
+      ...(node ? { nodeSelector: { "kubernetes.io/hostname": node } } : {}),
       // Through a cut of any length: evicted, it would take its book along.
       tolerations: ["not-ready", "unreachable"].map((taint) => ({
         key: `node.kubernetes.io/${taint}`,
