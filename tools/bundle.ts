@@ -13,6 +13,7 @@ export async function bundle(entry = "main.ts", outfile = "dist/main.js"): Promi
     bundle: true,
     platform: "node",
     target: "node24",
+    supported: { using: true }, // esbuild's own form of it throws an error of one turn of a loop in every later one
     format: "esm",
     sourcemap: true,
     sourcesContent: false,

@@ -60,10 +60,13 @@ function localSettings(db: SampleDB) {
   };
 }
 
+/** When the settings were written last. */
+export const settingsSinceAnnotation = "sampledb.io/settings-since";
+
 /** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
-export function dynamicConfig(db: SampleDB): ConfigMap {
-  const settings = JSON.stringify(dynamicSettings(db));
-  return patroniState(db, namesOf(db).dynamicConfig, { config: settings });
+export function dynamicConfig(db: SampleDB, since: string): ConfigMap {
+  const config = JSON.stringify(dynamicSettings(db));
+  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since });
 }
 
 /** The others, empty: Patroni fills them in, and may not make them. */

@@ -17,13 +17,14 @@ export function replicationSecret(db: SampleDB, password: string): Secret {
 }
 
 /** Made for binding: an application that mounts it, or takes its environment from it, needs nothing else. */
-export function applicationSecret(db: SampleDB, password: string): Secret {
+export function applicationSecret(db: SampleDB, password: string, authorities: string): Secret {
   const { databaseName: dbname, ownerName: user } = db.spec.bootstrap;
   const host = `${namesOf(db).readWriteService}.${db.metadata.namespace}.svc`;
   const port = String(postgresPort);
   const uri = `postgresql://${user}:${password}@${host}:${port}/${dbname}`;
   return secret(db, namesOf(db).applicationSecret, "servicebinding.io/postgresql", {
     ...{ type: "postgresql", host, port, dbname, database: dbname, user, username: user, password, uri },
+    "ca.crt": authorities, // for sslmode=verify-full
   });
 }
 

@@ -60,8 +60,8 @@ export class Credentials {
     const now = this.#options.now();
     const seen = this.#seen.get(idOf(db));
     if (seen && seen.until > now.getTime()) return seen.serving;
-    await this.#passwords(db, client);
     const kept = await this.#certificates(db, client, trusted);
+    await this.#passwords(db, client, kept.bundle);
     const serving = servingOf(kept);
     this.#seen.set(idOf(db), { until: now.getTime() + rememberMilliseconds, serving, kept });
     return serving;
@@ -89,13 +89,13 @@ export class Credentials {
     return { namespace: this.#options.operatorNamespace, name: authorityName(db) };
   }
 
-  async #passwords(db: SampleDB, client: KubeClient): Promise<void> {
+  async #passwords(db: SampleDB, client: KubeClient, authorities: string): Promise<void> {
     const { password } = this.#options;
     await createOnce(client, superuserSecret(db, password()), db);
     await createOnce(client, replicationSecret(db, password()), db);
-    const bound = await createOnce(client, applicationSecret(db, password()), db);
-    // One that was kept from before may lead to another database; the password stays what applications have.
-    const wanted = applicationSecret(db, atob(bound.data?.["password"] ?? ""));
+    const bound = await createOnce(client, applicationSecret(db, password(), authorities), db);
+    // One that was kept from before may lead to another database, or trust another authority; the password stays what applications have.
+    const wanted = applicationSecret(db, atob(bound.data?.["password"] ?? ""), authorities);
     if (Object.entries(wanted.data ?? {}).some(([key, value]) => bound.data?.[key] !== value)) await client.apply(secrets, wanted);
   }
 

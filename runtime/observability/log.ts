@@ -21,6 +21,7 @@ const fieldTypes = {
   check: "string",
   lease: "string",
   holder: "string",
+  pod: "string",
   webhook: "string",
   method: "string",
   path: "string",

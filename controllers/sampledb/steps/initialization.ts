@@ -2,6 +2,7 @@
 import { conditionTypes } from "../../../api/conditions.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
 import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
@@ -14,10 +15,11 @@ import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
 const lookAgainSeconds = 10;
 
 export const initialization: SampleDBStep = async (scope) => {
-  const { db, observed, findings } = scope;
+  const { db, observed, findings, objects } = scope;
   const told = db.status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
   if (told?.status === "True") {
     findings.initialization = { kind: "done", message: told.message };
+    if (observed.initJob) await objects.remove(jobs, keyOf(observed.initJob), db); // it has been told
     return done;
   }
   if (!observed.primary?.ready) return done;

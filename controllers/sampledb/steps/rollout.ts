@@ -16,7 +16,7 @@ export const rollout: SampleDBStep = async (scope) => {
   const action = nextRolloutAction({ instances: observed.instances, wanted: db.spec.replicas, asked: askedDigest(db, observed) });
   switch (action.kind) {
     case "none":
-      return done;
+      return done; // settings may still be on their way: then that is told
     case "wait":
       findings.rollout = `waits for ${action.for}`;
       return { kind: "done", result: after(lookAgainSeconds) };
