@@ -50,7 +50,7 @@ const bootstrap = withRules(
       "The database that is made for the application. It can't be changed.",
     ).default("app"),
     ownerName: identifier(
-      ["postgres", "public", "none", "replication"],
+      ["postgres", "public", "none", "replication", "monitor"],
       "The role that owns it, whose password is in the application's Secret. It can't be changed.",
     ).default("app"),
     extensions: setList(

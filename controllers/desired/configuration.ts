@@ -55,7 +55,7 @@ function localSettings(db: SampleDB) {
         superuser: { username: superuser, ...tls },
         replication: { username: replicationUser, ...tls },
       },
-      callbacks: { on_start: callback, on_restart: callback, on_role_change: callback, on_stop: callback },
+      callbacks: { on_start: callback, on_restart: callback, on_role_change: callback },
     },
   };
 }

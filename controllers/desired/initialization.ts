@@ -45,6 +45,7 @@ export function initJob(db: SampleDB, digest: string, image: string): Job {
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           restartPolicy: "Never",
+          terminationGracePeriodSeconds: 5, // a script that is cut short is begun anew
           containers: [
             {
               name: "init",

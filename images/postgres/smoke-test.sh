@@ -24,11 +24,13 @@ nothing_is_setuid() { [ -z "$(find / -xdev -type f -perm /6000 -print -quit 2>/d
 no_keys() { ! grep -rlsE -e '-----BEGIN.*PRIVATE KEY' /etc /usr/share/ca-certificates /var/lib --exclude-dir=postgresql; }
 libraries_are_there() { ! ldd "$@" | grep 'not found'; }
 version_is() { local want=$1; shift; "$@" | grep -F "$want" || { "$@"; false; }; }
+exporter_version() { prometheus-postgres-exporter --version 2>&1; } # to stderr
+ends_without_hostname() { ! env -u HOSTNAME take-writes on_start replica none 2>&1; }
 
 # A server of its own beside the one that may run here: no TCP, its socket and its data in a directory that goes.
 server_works() {
     local bin=$1/bin data=$work/data-${1##*/}
-    "$bin/initdb" -D "$data" --auth=peer --data-checksums --locale-provider=icu --icu-locale=und &&
+    "$bin/initdb" -D "$data" --auth=trust --data-checksums --locale-provider=icu --icu-locale=und &&
         "$bin/pg_ctl" -D "$data" -w -l "$data.log" -o "-k $work -c listen_addresses= -c shared_buffers=16MB -c shared_preload_libraries=pg_stat_statements" start || return
     "$bin/psql" -h "$work" -d postgres -v ON_ERROR_STOP=1 -At <<'SQL'
 select format('create extension if not exists %I cascade', name) from pg_available_extensions order by name \gexec
@@ -38,6 +40,12 @@ set jit_above_cost = 0;
 select count(*) from generate_series(1, 1000);
 SQL
     local result=$?
+    echo 'CREATE TABLE orders (id int);' > "$work/00.sql"
+    for expected in "made role app, database app, 1 extension, 1 script" "nothing to do"; do
+        PGHOST=$work SUPERUSER_PASSWORD=none DATABASE_NAME=app OWNER_NAME=app OWNER_PASSWORD=none EXTENSIONS=pgcrypto \
+            SCRIPTS="00.sql configmap smoke-test/00.sql" SCRIPTS_DIRECTORY=$work TERMINATION_LOG=$work/said initialize-database &&
+            grep -Fx "$expected" "$work/said" || result=1
+    done
     "$bin/pg_ctl" -D "$data" -w -m fast stop
     return $result
 }
@@ -51,9 +59,11 @@ check "Patroni 4.0.7" version_is 4.0.7 patroni --version
 check "patronictl 4.0.7" version_is 4.0.7 env -u PATRONICTL_CONFIG_FILE patronictl version
 check "pgBackRest 2.55" version_is 2.55 pgbackrest version
 check "pgBackRest has its libraries" libraries_are_there "$(command -v pgbackrest)"
+check "the exporter 0.17" version_is 0.17 exporter_version
+check "take-writes has all that it imports" version_is "'HOSTNAME'" ends_without_hostname
 for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} has its libraries" libraries_are_there "$major"/bin/* "$major"/lib/*.so
     check "PostgreSQL ${major##*/} has pg_upgrade" version_is "${major##*/}." "$major/bin/pg_upgrade" --version
-    check "PostgreSQL ${major##*/} starts, with all extensions" server_works "$major"
+    check "PostgreSQL ${major##*/} starts, with all extensions, and is initialized" server_works "$major"
 done
 exit $failed

@@ -1,0 +1,164 @@
+// Patroni's callback on a real API server: which Pods the read-write Service selects after a change of the leader.
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { run } from "../../tools/command.ts";
+import { freePort } from "../../tools/free-port.ts";
+
+const script = join(import.meta.dirname, "take-writes");
+const pods = "/api/v1/namespaces/default/pods";
+const configMaps = "/api/v1/namespaces/default/configmaps";
+
+let plane: StandaloneControlPlane;
+let account: string;
+
+beforeAll(async () => {
+  plane = await StandaloneControlPlane.start();
+  account = await serviceAccount("orders", ["orders-0", "orders-1", "orders-2"]);
+});
+
+afterAll(() => plane?.stop());
+
+beforeEach(async () => {
+  await plane.request("DELETE", `${pods}?gracePeriodSeconds=0`);
+  await plane.request("DELETE", configMaps);
+  for (const name of ["orders-0", "orders-1", "orders-2"]) await makePod(name, "orders");
+});
+
+/** The files that a Pod finds its account in. The account may do what Patroni's may, and nothing more. */
+async function serviceAccount(name: string, patches: readonly string[]): Promise<string> {
+  const metadata = { name };
+  const rules = [
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
+    { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+    { apiGroups: [""], resources: ["pods"], verbs: ["patch"], resourceNames: patches },
+  ];
+  const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+  await make("/api/v1/namespaces/default/serviceaccounts", { metadata });
+  await make(`${roles}/roles`, { metadata, rules });
+  await make(`${roles}/rolebindings`, {
+    metadata,
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
+    subjects: [{ kind: "ServiceAccount", name, namespace: "default" }],
+  });
+  const directory = mkdtempSync(join(plane.directory, "account-"));
+  const token = await plane.kubectl("create", "token", name);
+  const files = { token, namespace: "default", "ca.crt": readFileSync(join(plane.directory, "pki", "ca.crt")) };
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(directory, file), content);
+  return directory;
+}
+
+async function make(path: string, object: object): Promise<void> {
+  const answer = await plane.request("POST", path, object);
+  expect(answer, JSON.stringify(answer?.body)).toMatchObject({ status: 201 });
+}
+
+async function makePod(name: string, database: string, labels: Record<string, string> = {}): Promise<void> {
+  const spec = { containers: [{ name: "database", image: "none" }], terminationGracePeriodSeconds: 0 };
+  await make(pods, { metadata: { name, labels: { "sampledb.io/name": database, ...labels } }, spec });
+}
+
+async function setPrimary(...names: readonly string[]): Promise<void> {
+  const labels = { "sampledb.io/primary": "true" };
+  for (const name of names) await plane.request("PATCH", `${pods}/${name}`, { metadata: { labels } });
+}
+
+/** As Patroni holds its lock. */
+async function setLeader(leader: string): Promise<void> {
+  const metadata = { name: "orders-leader", annotations: { leader } };
+  const patched = await plane.request("PATCH", `${configMaps}/orders-leader`, { metadata });
+  if (patched?.status === 404) await make(configMaps, { metadata });
+}
+
+async function primaries(): Promise<string> {
+  return plane.kubectl("get", "pods", "-l", "sampledb.io/primary=true", "-o", "jsonpath={.items[*].metadata.name}");
+}
+
+interface Run {
+  readonly action?: string;
+  readonly port?: number;
+}
+
+/** Resolves to its log. */
+async function takeWrites(pod: string, role: string, { action = "on_role_change", port }: Run = {}): Promise<string> {
+  const { hostname, port: itsPort } = new URL(plane.url);
+  const env = {
+    HOSTNAME: pod,
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: String(port ?? itsPort),
+    SERVICE_ACCOUNT_DIRECTORY: account,
+  };
+  return await run("sh", ["-c", 'exec "$@" 2>&1', "sh", "python3", "-IS", script, action, role, "orders"], { env });
+}
+
+test("a new leader takes the label from Pods that can't give it up themselves", async () => {
+  await setPrimary("orders-0", "orders-2");
+  await setLeader("orders-1");
+  const log = await takeWrites("orders-1", "primary");
+  expect(log).toContain("took the label off orders-0, took the label off orders-2, put the label on, in ");
+  expect(await primaries()).toBe("orders-1");
+});
+
+test("the first leader of a new database", async () => {
+  await setLeader("orders-0");
+  expect(await takeWrites("orders-0", "primary", { action: "on_start" })).toContain(": put the label on, in ");
+  expect(await primaries()).toBe("orders-0");
+});
+
+test("what is right already is not written", async () => {
+  await setPrimary("orders-1");
+  await setLeader("orders-1");
+  const before = await plane.request("GET", `${pods}/orders-1`);
+  expect(await takeWrites("orders-1", "primary", { action: "on_restart" })).toContain("nothing to change");
+  const after = await plane.request("GET", `${pods}/orders-1`);
+  expect(after?.body.metadata).toEqual(before?.body.metadata);
+});
+
+test.each(["replica", "demoted", "standby_leader"])("as %s a Pod gives the label up and leaves the others alone", async (role) => {
+  await setPrimary("orders-0", "orders-1");
+  await setLeader("orders-1");
+  expect(await takeWrites("orders-0", role)).toContain(": took the label off, in ");
+  expect(await primaries()).toBe("orders-1");
+});
+
+test("whoever lost the lock again changes nothing", async () => {
+  await setPrimary("orders-0");
+  await setLeader("orders-2");
+  expect(await takeWrites("orders-1", "primary")).toContain("not the leader");
+  expect(await primaries()).toBe("orders-0");
+});
+
+test("without a lock nobody is the leader", async () => {
+  expect(await takeWrites("orders-1", "primary")).toContain("not the leader");
+  expect(await primaries()).toBe("");
+});
+
+test("the primary of another database keeps its label", async () => {
+  await makePod("billing-0", "billing", { "sampledb.io/primary": "true" });
+  await setLeader("orders-1");
+  await takeWrites("orders-1", "primary");
+  expect(await primaries()).toBe("billing-0 orders-1");
+});
+
+test("an API server that is away for a moment is asked again", async () => {
+  await setPrimary("orders-0");
+  await setLeader("orders-1");
+  plane.pausePart("kube-apiserver");
+  setTimeout(() => plane.resumePart("kube-apiserver"), 3000);
+  expect(await takeWrites("orders-1", "primary")).toContain("put the label on");
+  expect(await primaries()).toBe("orders-1");
+});
+
+test("the label of another that can't be taken off keeps the leader's from being put on; after half a minute it gives up", async () => {
+  await makePod("orders-9", "orders", { "sampledb.io/primary": "true" }); // not among those that the role names
+  await setLeader("orders-1");
+  const nobody = await freePort();
+  const began = performance.now();
+  await Promise.all([
+    expect(takeWrites("orders-1", "primary")).rejects.toThrow(/gave up: .*403.*orders-9.*forbidden/),
+    expect(takeWrites("orders-1", "primary", { port: nobody })).rejects.toThrow(/gave up: ConnectionRefusedError/),
+  ]);
+  expect(performance.now() - began).toBeLessThan(40_000);
+  expect(await primaries()).toBe("orders-9");
+});
