@@ -1,6 +1,7 @@
 // What a person has ordered by annotation.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { sampledbs } from "../../resources.ts";
+import type { Instance } from "../instance.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { switchover } from "../switchover.ts";
 
@@ -9,8 +10,10 @@ export const switchoverAnnotation = "sampledb.io/switchover";
 
 const lookAgainSeconds = 10;
 
+const canTakeOver = ({ ready, streaming }: Instance) => ready && streaming;
+
 export const orders: SampleDBStep = async (scope) => {
-  const { db, observed, deps } = scope;
+  const { db, observed, deps, findings } = scope;
   const wanted = db.metadata.annotations?.[switchoverAnnotation];
   if (wanted === undefined) return done;
   const { primary, instances } = observed;
@@ -19,18 +22,25 @@ export const orders: SampleDBStep = async (scope) => {
     await settle(scope, null);
     return done;
   }
-  const heirs = instances.filter(({ ready, streaming, podName }) => ready && streaming && podName !== primary.podName);
-  const heir = wanted === "any" ? heirs[0] : heirs.find(({ podName }) => podName === wanted);
-  if (!heir) {
-    const note = wanted === "any" ? "no replica is ready to take over" : `${wanted} is not a replica that is ready to take over`;
-    deps.events.record(db, {
-      type: "Warning",
-      reason: "SwitchoverImpossible",
-      action: "Switchover",
-      note: `${note}; the order is dropped`,
-    });
+  if (wanted !== "any" && !instances.some(({ podName }) => podName === wanted)) {
+    const note = `there is no instance ${wanted} to switch over to; the order is dropped`;
+    deps.events.record(db, { type: "Warning", reason: "SwitchoverImpossible", action: "Switchover", note });
     await settle(scope, null);
     return done;
+  }
+  const heir = instances.find(
+    (instance) => instance !== primary && canTakeOver(instance) && (wanted === "any" || instance.podName === wanted),
+  );
+  if (!heir) {
+    // In the middle of it, what is promoted follows nobody any more and does not lead yet: nothing is wrong then.
+    const underWay = observed.failover?.metadata.annotations?.["member"] === wanted;
+    if (!underWay)
+      findings.blockers.push({
+        reason: "SwitchoverWaits",
+        message: wanted === "any" ? "no replica is ready to take over" : `${wanted} is not ready to take over`,
+        remedy: `wait, or take the annotation ${switchoverAnnotation} off`,
+      });
+    return doneUntil(lookAgainSeconds);
   }
   // Who it is to be is written down first: whoever goes on after a crash must not choose another.
   if (wanted === "any") await settle(scope, heir.podName);
