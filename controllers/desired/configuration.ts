@@ -88,7 +88,9 @@ function dynamicSettings(db: SampleDB) {
     loop_wait: 5,
     retry_timeout: 5,
     failsafe_mode: true, // with all members up the primary serves on while the API server is away
-    synchronous_mode: synchronous !== "Disabled",
+    // Quorum: a commit waits for any one replica, and each of them can take over. In Patroni's older mode only the one replica that
+    // is synchronous at the moment can, and a switchover to another stops the primary for nothing (seen).
+    synchronous_mode: synchronous === "Disabled" ? "off" : "quorum",
     // From the first second on: what is written before is lost with its primary.
     synchronous_mode_strict: synchronous === "Required",
     postgresql: {
