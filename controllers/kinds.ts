@@ -2,6 +2,7 @@
 import type {
   V1ConfigMap,
   V1Job,
+  V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1Pod,
   V1PodDisruptionBudget,
@@ -13,11 +14,12 @@ import type {
   V1StatefulSet,
 } from "@kubernetes/client-node";
 import type { Model } from "../runtime/kube/object.ts";
-import { namespaced } from "../runtime/kube/resource.ts";
+import { clusterScoped, namespaced } from "../runtime/kube/resource.ts";
 
 export type ConfigMap = Model<V1ConfigMap>;
 export type Job = Model<V1Job>;
 export type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>;
+export type PersistentVolume = Model<V1PersistentVolume>;
 export type Pod = Model<V1Pod>;
 export type PodDisruptionBudget = Model<V1PodDisruptionBudget>;
 export type Role = Model<V1Role>;
@@ -30,6 +32,7 @@ export type StatefulSet = Model<V1StatefulSet>;
 export const configMaps = namespaced<ConfigMap>("v1", "ConfigMap", "configmaps");
 export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
 export const persistentVolumeClaims = namespaced<PersistentVolumeClaim>("v1", "PersistentVolumeClaim", "persistentvolumeclaims");
+export const persistentVolumes = clusterScoped<PersistentVolume>("v1", "PersistentVolume", "persistentvolumes");
 export const pods = namespaced<Pod>("v1", "Pod", "pods");
 export const podDisruptionBudgets = namespaced<PodDisruptionBudget>("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets");
 export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");

@@ -11,6 +11,7 @@ import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Credentials } from "../controllers/sampledb/credentials.ts";
 import { Inspections } from "../controllers/sampledb/inspections.ts";
 import type { Instance } from "../controllers/sampledb/instance.ts";
+import { Volumes } from "../controllers/sampledb/volumes.ts";
 import { aborted } from "../runtime/aborted.ts";
 import { Elector } from "../runtime/election/elector.ts";
 import { KubeClient } from "../runtime/kube/client.ts";
@@ -79,7 +80,16 @@ export async function runOperator(process: Process): Promise<void> {
   const { cache, events } = manager;
   const credentials = new Credentials({ operatorNamespace: namespace, now, password: () => randomBytes(24).toString("base64url") });
   const patroni = patroniWith(credentials, dialFor(settings.databaseAccess, loadKubeConfig));
-  const database = { cache, events, credentials, patroni, inspections: new Inspections(), images: settings.postgresImages, now };
+  const database = {
+    cache,
+    events,
+    credentials,
+    patroni,
+    inspections: new Inspections(),
+    volumes: new Volumes(),
+    images: settings.postgresImages,
+    now,
+  };
   manager.add(sampleDBController(database, options));
   for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
 

@@ -54,7 +54,10 @@ async function destroy({ db, key, observed, client, deps }: Scope): Promise<void
   const remove = <T extends KubeObject>(resource: Resource<T>, where: Key) => client.delete(resource, where).catch(ignoreGone);
   const here = (name: string) => ({ namespace: key.namespace, name });
   for (const name of [names.initJob, names.trialJob]) await remove(jobs, here(name));
-  for (const claim of observed.claims.values()) await remove(persistentVolumeClaims, keyOf(claim));
+  for (const claim of observed.claims.values()) {
+    await deps.volumes.release(client, claim);
+    await remove(persistentVolumeClaims, keyOf(claim));
+  }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
   for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.certificateSecret])
     await remove(secrets, here(name));

@@ -18,6 +18,7 @@ import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
 import { orders } from "./steps/orders.ts";
 import { policies } from "./steps/policies.ts";
+import { retention } from "./steps/retention.ts";
 import { rollout } from "./steps/rollout.ts";
 import { services } from "./steps/services.ts";
 import { storage } from "./steps/storage.ts";
@@ -29,6 +30,7 @@ export const finalizer = "sampledb.io/database";
 /** Growth first: a full disk must not wait for health. What serves is mended before anything is changed. */
 export const steps: readonly SampleDBStep[] = [
   storage,
+  retention,
   credentials,
   access,
   services,

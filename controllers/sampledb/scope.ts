@@ -22,12 +22,14 @@ import type { SampleDB } from "../resources.ts";
 import type { Credentials, Serving } from "./credentials.ts";
 import type { Inspections } from "./inspections.ts";
 import { type Instance, instanceOf, type Problem } from "./instance.ts";
+import type { Volumes } from "./volumes.ts";
 
 export interface Dependencies {
   readonly cache: Cache;
   readonly events: EventRecorder;
   readonly credentials: Credentials;
   readonly inspections: Inspections;
+  readonly volumes: Volumes;
   readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
   /** The image for each major. */
   readonly images: Readonly<Record<number, string>>;

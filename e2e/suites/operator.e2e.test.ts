@@ -2,27 +2,25 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { operatorImage } from "../../images/catalog.ts";
+import { parseAllDocuments } from "yaml";
+import { operatorImage, postgresImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { isReady } from "../cluster/status.ts";
+import { Database, sampleDB } from "../database/database.ts";
 import { kubectl, suiteNamespace } from "./test-cluster.ts";
 
 const namespace = suiteNamespace("operator");
 const labels = { app: "operator" };
 
-const role = {
-  apiVersion: "rbac.authorization.k8s.io/v1",
-  kind: "Role",
-  metadata: { name: "operator" },
-  rules: [
-    { apiGroups: ["sampledb.io"], resources: ["sampledbs", "backups", "restores"], verbs: ["get", "list", "watch"] },
-    { apiGroups: ["sampledb.io"], resources: ["sampledbs/status", "backups/status", "restores/status"], verbs: ["patch"] },
-    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] },
-    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
-  ],
-};
+/** What the operator may do in every namespace, here in one; what belongs to the cluster is left out. */
+const rules = parseAllDocuments(readFileSync(join(projectDirectory, "config/rbac/operator_role.yaml"), "utf8"))
+  .map((document) => document.toJS() as { kind: string; metadata: { name: string }; rules: { apiGroups?: string[] }[] })
+  .filter(({ kind, metadata }) => /^(Cluster)?Role$/.test(kind) && metadata.name === "sampledb-operator")
+  .flatMap((role) => role.rules)
+  .filter(({ apiGroups = [] }) => !apiGroups.some((group) => /^(admissionregistration|authentication|authorization)/.test(group)));
+const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "operator" }, rules };
 const binding = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "RoleBinding",
@@ -84,6 +82,12 @@ test("one of them leads and says what this version does not do", async () => {
   await namespace.apply(backup);
   expect(await said("with-backups-full")).toBe("NotSupportedByThisVersion");
   expect(await leader()).not.toBe("");
+});
+
+test("it makes a database with no right outside of its namespace", async () => {
+  const database = await Database.apply(namespace, sampleDB({ name: "small", image: imageReference(postgresImage("17")) }));
+  await database.waitReady();
+  expect(await database.sql("SELECT current_user")).toBe("app");
 });
 
 test("a leader that is told to end hands over, and the other goes on", async () => {

@@ -64,12 +64,13 @@ async function evacuate(scope: Scope): Promise<void> {
 }
 
 /** Only when told that data may go: otherwise a claim stays for the day when its instance is wanted again. */
-async function removeClaims({ db, observed, client }: Scope, range: InstanceRange): Promise<void> {
+async function removeClaims({ db, observed, client, deps }: Scope, range: InstanceRange): Promise<void> {
   if (db.spec.deletionPolicy !== "Delete" || !observed.primary || observed.range?.count !== db.spec.replicas || range.start !== 0) return;
   const inUse = new Set(observed.instances.map(({ ordinal }) => claimName(db, ordinal)));
   for (const claim of observed.claims.values()) {
     const { name, uid, resourceVersion, deletionTimestamp } = claim.metadata;
     if (ordinalOf(name) < db.spec.replicas || inUse.has(name) || deletionTimestamp) continue;
+    await deps.volumes.release(client, claim);
     await client.delete(persistentVolumeClaims, keyOf(claim), { uid, resourceVersion });
   }
 }

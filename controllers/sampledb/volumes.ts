@@ -1,0 +1,52 @@
+// What becomes of a volume when its claim goes. A claim can go without the operator being asked: with its namespace, or by someone's hand.
+import { BoundedMap } from "../../runtime/bounded-map.ts";
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import { Forbidden } from "../../runtime/kube/errors.ts";
+import { type PersistentVolumeClaim, persistentVolumes } from "../kinds.ts";
+
+/** On a volume that was told to stay: what would become of it otherwise. */
+const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
+
+/** Volumes are not watched: the cluster has many, and few are ours. What was written is remembered. */
+export class Volumes {
+  readonly #kept = new BoundedMap<true>(20_000);
+
+  /** Has the volume outlive its claim. Where the operator has no rights outside of its namespaces, the class decides. */
+  async keep(client: KubeClient, { spec }: PersistentVolumeClaim): Promise<void> {
+    const name = spec?.volumeName;
+    if (!name || this.#kept.get(name)) return;
+    await this.#change(client, name, (policy) => ({
+      annotations: { [formerPolicyAnnotation]: policy },
+      wanted: "Retain",
+    }));
+    this.#kept.set(name, true);
+  }
+
+  /** Has it go with its claim again, if that was so before. */
+  async release(client: KubeClient, { spec }: PersistentVolumeClaim): Promise<void> {
+    const name = spec?.volumeName;
+    if (!name) return;
+    this.#kept.delete(name);
+    await this.#change(client, name, (_, former) => ({ annotations: { [formerPolicyAnnotation]: null }, wanted: former }));
+  }
+
+  async #change(
+    client: KubeClient,
+    name: string,
+    decide: (policy: string, former: string | undefined) => { annotations: Record<string, string | null>; wanted: string | undefined },
+  ): Promise<void> {
+    try {
+      const volume = await client.find(persistentVolumes, { namespace: "", name });
+      const policy = volume?.spec?.persistentVolumeReclaimPolicy ?? "";
+      const { annotations, wanted } = decide(policy, volume?.metadata.annotations?.[formerPolicyAnnotation]);
+      if (!volume || wanted === undefined || wanted === policy) return;
+      await client.mergePatch(
+        persistentVolumes,
+        { namespace: "", name },
+        { metadata: { annotations }, spec: { persistentVolumeReclaimPolicy: wanted } },
+      );
+    } catch (error) {
+      if (!(error instanceof Forbidden)) throw error;
+    }
+  }
+}
