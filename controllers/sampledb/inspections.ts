@@ -12,9 +12,22 @@ export interface Inspection {
 
 export class Inspections {
   readonly #byPod = new BoundedMap<Inspection>(20_000);
+  readonly #behindSince = new BoundedMap<number>(20_000);
 
   of(podUid: string): Inspection | undefined {
     return this.#byPod.get(podUid);
+  }
+
+  /** It follows the primary, or has begun anew. */
+  follows(podUid: string): void {
+    this.#behindSince.delete(podUid);
+  }
+
+  /** For how long it has been seen not to follow. */
+  secondsBehind(podUid: string, now: Date): number {
+    const since = this.#behindSince.get(podUid) ?? now.getTime();
+    this.#behindSince.set(podUid, since);
+    return (now.getTime() - since) / 1000;
   }
 
   remember(podUid: string, inspection: Inspection): void {

@@ -18,10 +18,12 @@ import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
 import { orders } from "./steps/orders.ts";
 import { policies } from "./steps/policies.ts";
+import { replacement } from "./steps/replacement.ts";
 import { retention } from "./steps/retention.ts";
 import { rollout } from "./steps/rollout.ts";
 import { services } from "./steps/services.ts";
 import { storage } from "./steps/storage.ts";
+import { stragglers } from "./steps/stragglers.ts";
 import { trial } from "./steps/trial.ts";
 import { writePath } from "./steps/write-path.ts";
 
@@ -40,8 +42,10 @@ export const steps: readonly SampleDBStep[] = [
   configuration,
   instances,
   inspection,
+  stragglers,
   initialization,
   orders,
+  replacement,
   rollout,
 ];
 

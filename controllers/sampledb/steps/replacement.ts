@@ -1,0 +1,60 @@
+// An instance whose volume or node is gone for good is made anew on a person's word: only a person knows that it won't come back.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { NotFound } from "../../../runtime/kube/errors.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
+import { claimName, ordinalOf } from "../../desired/names.ts";
+import { persistentVolumeClaims, pods } from "../../kinds.ts";
+import { sampledbs } from "../../resources.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+/** The name of the instance; the operator adds the uid of the claim that is to go, and takes it off when it is gone. */
+export const replaceAnnotation = "sampledb.io/replace-instance";
+
+const lookAgainSeconds = 5;
+
+export const replacement: SampleDBStep = async (scope) => {
+  const { db, observed, client, deps } = scope;
+  const order = db.metadata.annotations?.[replaceAnnotation];
+  if (order === undefined) return done;
+  const [name = "", claimed] = order.split("/");
+  const refusal = whyNot(scope, name);
+  if (refusal !== undefined) {
+    deps.events.record(db, { type: "Warning", reason: "ReplacementRefused", action: "Replace", note: `${refusal}; the order is dropped` });
+    await settle(scope, null);
+    return done;
+  }
+  const claim = observed.claims.get(claimName(db, ordinalOf(name)));
+  if (claimed === undefined) {
+    // Which data is to go is written down first: whoever goes on after a crash must not take the new volume as well.
+    await settle(scope, `${name}/${claim?.metadata.uid ?? "none"}`);
+    return doneUntil(lookAgainSeconds);
+  }
+  if (claim?.metadata.uid !== claimed) {
+    await settle(scope, null);
+    deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `${name} begins with an empty volume` });
+    return done;
+  }
+  await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreGone);
+  const pod = observed.instances.find(({ podName }) => podName === name);
+  // Without a word to the kubelet: it may be gone as well, and the Pod keeps the claim.
+  if (pod) await client.delete(pods, { namespace: scope.key.namespace, name }, { uid: pod.uid, gracePeriodSeconds: 0 }).catch(ignoreGone);
+  return doneUntil(lookAgainSeconds);
+};
+
+/** Its data must be somewhere else. */
+function whyNot({ db, observed: { primary } }: Scope, name: string): string | undefined {
+  const ordinal = ordinalOf(name);
+  if (!name.startsWith(`${db.metadata.name}-`) || !(ordinal < db.spec.replicas)) return `there is no instance ${name}`;
+  if (!primary?.ready) return `${name} can't be replaced without a primary to copy from`;
+  if (primary.podName === name) return `${name} is the primary: switch over first`;
+  return undefined;
+}
+
+async function settle({ db, key, client }: Scope, value: string | null): Promise<void> {
+  const { uid, resourceVersion } = db.metadata;
+  await client.mergePatch(sampledbs, key, { metadata: { uid, resourceVersion, annotations: { [replaceAnnotation]: value } } });
+}
+
+function ignoreGone(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error;
+}

@@ -1,0 +1,36 @@
+// A replica that does not follow is made anew from the primary. Patroni does so where histories have parted; where the primary has
+// thrown away what the replica needs, it waits for ever.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import type { Instance } from "../instance.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+/** A replica that starts, or whose primary has just changed, needs a moment; one that waits for so long waits in vain. */
+const patienceSeconds = 120;
+
+export const stragglers: SampleDBStep = async (scope) => {
+  const { observed, deps } = scope;
+  const { primary, instances } = observed;
+  const following = instances.filter(({ streaming, going }) => streaming || going);
+  for (const { uid } of following) deps.inspections.follows(uid);
+  if (!primary?.ready) return done; // there is nothing to follow, and nothing to copy
+  const behind = instances.filter(({ ready, role, streaming }) => ready && role === "Replica" && !streaming);
+  for (const instance of behind) {
+    const seconds = deps.inspections.secondsBehind(instance.uid, deps.now());
+    if (seconds >= patienceSeconds) await makeAnew(scope, instance, primary);
+  }
+  return behind.length > 0 ? doneUntil(patienceSeconds / 4) : done;
+};
+
+async function makeAnew({ db, deps, signal, findings }: Scope, instance: Instance, primary: Instance): Promise<void> {
+  const { podName, uid } = instance;
+  const message = `${podName} has not followed ${primary.podName} for ${patienceSeconds} s`;
+  findings.blockers.push({ reason: "ReplicaBehind", message, remedy: "none is needed: it is copied anew from the primary" });
+  await (await deps.patroni(db, instance)).reinitialize({ signal });
+  deps.inspections.follows(uid); // the patience begins anew with the copy
+  deps.events.record(db, {
+    type: "Warning",
+    reason: "ReplicaMadeAnew",
+    action: "Reinitialize",
+    note: `${message}: its data is copied anew`,
+  });
+}
