@@ -60,13 +60,16 @@ function localSettings(db: SampleDB) {
   };
 }
 
+/** The major that the data is of; it outlives the SampleDB, as the data does. */
+export const majorAnnotation = "sampledb.io/major";
 /** When the settings were written last. */
 export const settingsSinceAnnotation = "sampledb.io/settings-since";
 
 /** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
 export function dynamicConfig(db: SampleDB, since: string): ConfigMap {
   const config = JSON.stringify(dynamicSettings(db));
-  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since });
+  const major = String(db.spec.postgresVersion);
+  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major });
 }
 
 /** The others, empty: Patroni fills them in, and may not make them. */

@@ -74,6 +74,8 @@ export const changeNotIn: Check = ({ findings: { trial } }) => {
     : no(reasons.changeRefused, `the change does not work, and the instances go on as they were: ${trial.message}`);
 };
 
+export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade === undefined ? undefined : no(reasons.notSupported, upgrade));
+
 export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === undefined ? undefined : no(reasons.rollingOut, rollout));
 
 /** Pods of an older make, which do what the user asked for all the same. */
@@ -124,6 +126,7 @@ export const readiness: readonly Check[] = [
   noPrimary,
   notInitialized,
   changeNotIn,
+  upgradeNotDone,
   rollingOut,
   scaling,
   instancesMissing,

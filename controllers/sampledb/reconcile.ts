@@ -1,6 +1,8 @@
 // The whole story of a SampleDB; the order of the steps is the design.
+
 import { checkSampleDB } from "../../api/checks/sampledb.ts";
 import { describeViolations } from "../../api/checks/violation.ts";
+import { conditionTypes } from "../../api/conditions.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
@@ -8,6 +10,7 @@ import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { deletion } from "./deletion.ts";
 import { eventsBetween } from "./events.ts";
+import { heldBack } from "./major.ts";
 import { type Dependencies, type Findings, observe, type SampleDBStep, type Scope } from "./scope.ts";
 import { computeStatus } from "./status.ts";
 import { access } from "./steps/access.ts";
@@ -86,15 +89,20 @@ async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promis
   for (const event of eventsBetween(db.status, status)) deps.events.record(db, event);
 }
 
-function openScope(db: SampleDB, request: Request, deps: Dependencies): Scope {
+function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope {
+  const observed = observe(asked, deps.cache);
+  const { db, upgrade } = heldBack(asked, observed);
   const violations = checkSampleDB(db.spec); // the webhook may have been off
+  const invalid = violations.length > 0 ? describeViolations(violations) : undefined;
+  const told = db.status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
   const findings: Findings = {
-    blockers: [],
+    blockers: upgrade ? [upgrade] : [],
     trial: { kind: "accepted" },
-    initialization: { kind: "waiting" },
+    initialization: told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" },
     rollout: undefined,
     serving: undefined,
-    invalid: violations.length > 0 ? describeViolations(violations) : undefined,
+    invalid,
+    upgrade: upgrade?.message,
   };
-  return { ...request, db, deps, observed: observe(db, deps.cache), findings };
+  return { ...request, db, deps, observed, findings };
 }

@@ -67,6 +67,8 @@ export interface Findings {
   serving: Serving | undefined;
   /** Why the spec can't be acted on. */
   invalid: string | undefined;
+  /** Why the major that is asked for is not the one that runs. */
+  upgrade: string | undefined;
 }
 
 export type Trial = { readonly kind: "accepted" } | { readonly kind: "running" } | { readonly kind: "refused"; readonly message: string };
