@@ -155,6 +155,25 @@ describe.runIf(isLocal)("faults", () => {
   });
 });
 
+test("a replica that has left the primary's history comes back by itself", async () => {
+  const primary = await database.primary();
+  const stray = (await database.instances()).find((name) => name !== primary) ?? "";
+  const promoted = "pg_ctl promote --pgdata=/var/lib/postgresql/data && psql --command='CREATE TABLE astray (id int)'";
+  await namespace.run("exec", stray, "--container=postgres", "--", "sh", "-c", promoted);
+  await eventuallySucceeds(`${stray} follows ${primary} again`, 180_000, async () => {
+    expect(
+      await database.sql("SELECT to_regclass('astray') IS NULL AND pg_is_in_recovery()", {
+        superuser: true,
+        pod: stray,
+        databaseName: "postgres",
+      }),
+    ).toBe("t");
+    expect(await database.sql(`SELECT state FROM pg_stat_replication WHERE application_name = '${stray}'`, { superuser: true })).toBe(
+      "streaming",
+    );
+  });
+});
+
 test("the primary's Pod deleted", async () => {
   const before = await ledger.report();
   await namespace.run("delete", "pod", await database.primary(), "--wait=false");
