@@ -1,6 +1,7 @@
 // The whole story of a SampleDB; the order of the steps is the design.
 import { checkSampleDB } from "../../api/checks/sampledb.ts";
 import { describeViolations } from "../../api/checks/violation.ts";
+import { conditionTypes } from "../../api/conditions.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
@@ -8,7 +9,7 @@ import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { deletion } from "./deletion.ts";
 import { eventsBetween } from "./events.ts";
-import { type Dependencies, type Findings, observe, type SampleDBStep, type Scope } from "./scope.ts";
+import { type Dependencies, type Findings, type Initialization, observe, type SampleDBStep, type Scope } from "./scope.ts";
 import { computeStatus } from "./status.ts";
 import { access } from "./steps/access.ts";
 import { configuration } from "./steps/configuration.ts";
@@ -85,10 +86,16 @@ function openScope(db: SampleDB, request: Request, deps: Dependencies): Scope {
   const findings: Findings = {
     blockers: [],
     trial: { kind: "accepted" },
-    initialization: { kind: "waiting" },
+    initialization: initializationTold(db),
     rollout: undefined,
     serving: undefined,
     invalid: violations.length > 0 ? describeViolations(violations) : undefined,
   };
   return { ...request, db, deps, observed: observe(db, deps.cache), findings };
+}
+
+/** What is done stays done where no step looks at it: a database that sleeps or is paused is not initialized anew afterwards. */
+function initializationTold({ status }: SampleDB): Initialization {
+  const told = status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
+  return told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" };
 }
