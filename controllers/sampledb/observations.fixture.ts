@@ -58,6 +58,7 @@ export function findings(told: Partial<Findings> = {}): Findings {
     rollout: undefined,
     serving: undefined,
     invalid: undefined,
+    upgrade: undefined,
     ...told,
   };
 }
