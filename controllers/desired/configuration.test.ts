@@ -65,9 +65,9 @@ describe("host-based authentication", () => {
 
 describe("Patroni's settings", () => {
   test.each([
-    ["Disabled", false, false],
-    ["Preferred", true, false],
-    ["Required", true, true],
+    ["Disabled", "off", false],
+    ["Preferred", "quorum", false],
+    ["Required", "quorum", true],
   ] as const)("synchronousReplication %s", (synchronousReplication, mode, strict) => {
     expect(dynamic({ synchronousReplication, replicas: 2 })).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
   });
