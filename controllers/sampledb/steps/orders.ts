@@ -19,7 +19,7 @@ export const orders: SampleDBStep = async (scope) => {
     await settle(scope, null);
     return done;
   }
-  const heirs = instances.filter(({ ready, streaming, podName }) => ready && streaming && podName !== primary.podName);
+  const heirs = instances.filter(({ ready, mayTakeOver, podName }) => ready && mayTakeOver && podName !== primary.podName);
   const heir = wanted === "any" ? heirs[0] : heirs.find(({ podName }) => podName === wanted);
   if (!heir) {
     const note = wanted === "any" ? "no replica is ready to take over" : `${wanted} is not a replica that is ready to take over`;
