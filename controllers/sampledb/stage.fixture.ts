@@ -22,6 +22,7 @@ import { Credentials } from "./credentials.ts";
 import { Inspections } from "./inspections.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Dependencies } from "./scope.ts";
+import { Volumes } from "./volumes.ts";
 
 const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");
 const hashAnnotation = "sampledb.io/applied";
@@ -81,6 +82,7 @@ export class DatabaseStage implements AsyncDisposable {
         credentials,
         now,
         inspections: new Inspections(),
+        volumes: new Volumes(),
         images: { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" },
       },
       patroni: async () => {
