@@ -22,6 +22,8 @@ import type { SampleDB } from "../resources.ts";
 import type { Credentials, Serving } from "./credentials.ts";
 import type { Inspections } from "./inspections.ts";
 import { type Instance, instanceOf, type Problem } from "./instance.ts";
+import type { TimeToReady } from "./metrics.ts";
+import type { Monitors } from "./monitors.ts";
 import type { Volumes } from "./volumes.ts";
 
 export interface Dependencies {
@@ -30,6 +32,8 @@ export interface Dependencies {
   readonly credentials: Credentials;
   readonly inspections: Inspections;
   readonly volumes: Volumes;
+  readonly timeToReady: TimeToReady;
+  readonly monitors: Monitors;
   readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
   /** The image for each major. */
   readonly images: Readonly<Record<number, string>>;

@@ -20,6 +20,8 @@ import { type SampleDB, sampledbs } from "../resources.ts";
 import { sampleDBController } from "./controller.ts";
 import { Credentials } from "./credentials.ts";
 import { Inspections } from "./inspections.ts";
+import { TimeToReady } from "./metrics.ts";
+import { Monitors } from "./monitors.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Dependencies } from "./scope.ts";
 import { Volumes } from "./volumes.ts";
@@ -83,6 +85,8 @@ export class DatabaseStage implements AsyncDisposable {
         now,
         inspections: new Inspections(),
         volumes: new Volumes(),
+        timeToReady: new TimeToReady(metrics, now),
+        monitors: new Monitors({ labels: {}, now }),
         images: { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" },
       },
       patroni: async () => {
