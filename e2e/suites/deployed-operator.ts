@@ -9,6 +9,8 @@ import { programsDirectory } from "../cluster/programs.ts";
 import { isReady } from "../cluster/status.ts";
 import { kubectl } from "./test-cluster.ts";
 
+const leaseMilliseconds = 15_000;
+
 export const system = kubectl.inNamespace("sampledb-system");
 
 export async function make(target: string): Promise<void> {
@@ -32,11 +34,12 @@ export async function operatorReady(): Promise<void> {
   });
 }
 
-/** The Pod that holds the lease, and its node. */
+/** The Pod that holds the lease, and its node. A lease that is not renewed any more is held by nobody who works. */
 export async function leadingOperator(): Promise<{ name: string; node: string }> {
-  return await eventually("a replica of the operator leads", 60_000, async () => {
-    const holder: string = (await system.get("lease", "sampledb-operator"))?.["spec"].holderIdentity ?? "";
-    const pod = (await system.list("pods")).find(({ metadata }) => holder.startsWith(metadata.name));
-    return pod && { name: pod["metadata"].name as string, node: pod["spec"].nodeName as string };
+  return await eventually("a replica of the operator leads", 120_000, async () => {
+    const { holderIdentity = "", renewTime = 0 } = (await system.get("lease", "sampledb-operator"))?.["spec"] ?? {};
+    const isFresh = Date.now() - Date.parse(renewTime) < leaseMilliseconds;
+    const pod = (await system.list("pods")).find(({ metadata }) => (holderIdentity as string).startsWith(metadata.name));
+    return isFresh && pod !== undefined && isReady(pod) && { name: pod["metadata"].name as string, node: pod["spec"].nodeName as string };
   });
 }
