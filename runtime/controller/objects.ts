@@ -41,11 +41,12 @@ export class Objects {
   async apply<T extends KubeObject>(resource: Resource<T>, desired: T): Promise<T> {
     const hash = digest(desired);
     const marked = withAnnotation(desired, this.#options.hashAnnotation, hash);
-    const live = this.#cache.watched(resource).get(keyOf(desired));
+    const cached = this.#cache.watched(resource);
+    const live = cached.get(keyOf(desired));
     if (live) {
       refuseOccupied(live, desired);
       if (covers(live, marked) || this.#settled.is("object", live, hash)) return live;
-    } else {
+    } else if (cached.isSelective) {
       await this.#refuseUnseen(resource, desired);
     }
     const applied = await this.#client.apply(resource, marked);
