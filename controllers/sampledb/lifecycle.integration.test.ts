@@ -1,4 +1,5 @@
 // Sleep, end and return of a SampleDB: what stops in which order, what stays and what goes.
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
@@ -101,6 +102,10 @@ describe("deletion", () => {
       return annotations?.["leader"] === "orders-1" && annotations["member"] === "orders-0";
     });
     expect(await stage.podNames()).toEqual(["orders-0", "orders-1"]);
+    await stage.handOver("orders-1", "orders-0");
+    await stage.podsAre("orders-0");
+    await sleep(1500);
+    expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims); // fewer instances are no word to destroy data
   });
 
   test("Delete: nothing is left of it, and another SampleDB's stays", async () => {
