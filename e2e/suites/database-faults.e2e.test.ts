@@ -42,11 +42,6 @@ async function longestOutageSince(moment: number): Promise<number> {
   return Math.max(0, ...(await ledger.outagesSince(moment)).map(({ milliseconds }) => milliseconds));
 }
 
-async function switchTo(pod: string): Promise<void> {
-  await namespace.run("annotate", "sampledb", "orders", `sampledb.io/switchover=${pod}`, "--overwrite");
-  await eventually(`${pod} is primary`, 60_000, async () => (await database.get()).status?.primaryPodName === pod);
-}
-
 test("the database is reached by TLS, and its Pods by nobody's password in sight", async () => {
   const [row] = (
     await database.sql("SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'app' AND client_addr IS NOT NULL", {
@@ -74,7 +69,7 @@ test("a switchover on a person's word loses nothing and takes seconds", async ()
   const [heir = ""] = (await database.instances()).filter((name) => name !== (before && ""));
   const primary = await database.primary();
   const to = heir === primary ? ((await database.instances()).find((name) => name !== primary) ?? "") : heir;
-  await switchTo(to);
+  await database.switchOver(to);
   await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, since: before, otherThan: lastServer(before) });
   expect(await longestOutageSince(before.now)).toBeLessThan(15_000);
   expect((await namespace.get("sampledb", "orders"))?.["metadata"].annotations?.["sampledb.io/switchover"]).toBeUndefined();
@@ -116,7 +111,7 @@ describe.runIf(isLocal)("faults", () => {
     const cluster = localCluster();
     const { node } = await leadingOperator();
     const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string;
-    if ((await database.primary()) !== here) await switchTo(here);
+    if ((await database.primary()) !== here) await database.switchOver(here);
     await database.waitReady();
     const before = await ledger.report();
     await cluster.cutNetwork(node);
