@@ -1,5 +1,5 @@
 // The operator as make deploy leaves it: whether it is whole, and who leads.
-import { eventually } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { isReady } from "../cluster/status.ts";
 
@@ -13,6 +13,17 @@ export async function operatorReady(system: Kubectl): Promise<void> {
     const pods = await system.list("pods");
     return pods.length === replicas && pods.every(isReady);
   });
+}
+
+/** As the replicas themselves say it: of a node that was lost the API server tells for up to 50 s what was so before. */
+export async function operatorAnswers(system: Kubectl): Promise<void> {
+  await operatorReady(system);
+  await eventuallySucceeds("both replicas of the operator answer", 120_000, async () => {
+    for (const { metadata } of await system.list("pods")) {
+      await system.run("get", "--raw", `/api/v1/namespaces/${operatorNamespace}/pods/${metadata.name}:8081/proxy/readyz`);
+    }
+  });
+  await operatorReady(system);
 }
 
 /** The Pod that holds the lease, and its node. */

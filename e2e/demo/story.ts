@@ -1,15 +1,14 @@
 // The story of the demo: a highly available database, rows written to it all the while, and what happens to it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Refusal, say } from "../../tools/progress.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import type { LocalCluster } from "../cluster/local-cluster.ts";
 import { projectDirectory } from "../cluster/plan.ts";
-import { isReady } from "../cluster/status.ts";
 import { Database } from "../database/database.ts";
 import { Ledger, type Server, type Verdict } from "../database/ledger.ts";
-import { leadingOperator, operatorNamespace, operatorReady } from "../database/operator.ts";
+import { leadingOperator, operatorAnswers, operatorNamespace } from "../database/operator.ts";
 import type { Chronicle } from "./chronicle.ts";
 import { namespaceName } from "./preparation.ts";
 
@@ -62,7 +61,8 @@ async function nodeWithoutOperator(system: Kubectl, { plan }: LocalCluster): Pro
 }
 
 /** The worst place to lose: the primary, and the operator that would look after it. */
-async function loseNode({ kubectl, system, chronicle, database, ledger }: Scene, cluster: LocalCluster): Promise<void> {
+async function loseNode(scene: Scene, cluster: LocalCluster): Promise<void> {
+  const { system, chronicle, database, ledger } = scene;
   const { node } = await leadingOperator(system);
   const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string | undefined;
   if (here === undefined) throw new Refusal(`no instance runs on ${node}, where the operator leads`);
@@ -81,11 +81,23 @@ async function loseNode({ kubectl, system, chronicle, database, ledger }: Scene,
   } finally {
     await cluster.joinNetwork(node);
   }
-  await chronicle.step(`${node} back; operator and database whole again`, async () => {
-    await eventually(`${node} is Ready again`, 120_000, async () => isReady((await kubectl.get("node", node)) ?? {}));
-    await operatorReady(system);
-    await database.waitReady();
+  await chronicle.step(`${node} back; operator and database whole again`, () => wholeAgain(scene));
+}
+
+/** By asking those whom it is about. What Kubernetes knows of a node that was lost is from before for up to 50 s, and looks well. */
+async function wholeAgain({ namespace, system, database }: Scene): Promise<void> {
+  const followers = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
+  const { replicas } = (await database.get()).spec;
+  await eventually("every replica follows the primary", 120_000, async () => {
+    const count = await database.sql(followers, { superuser: true }).catch(() => undefined);
+    return count === String(replicas - 1);
   });
+  await operatorAnswers(system);
+  await database.waitReady();
+  const change = JSON.stringify({ spec: { postgresql: { parameters: { work_mem: "9MB" } } } });
+  await eventuallySucceeds("a change is let through by the webhooks", 60_000, () =>
+    namespace.run("patch", "sampledb", database.name, "--type=merge", `--patch=${change}`, "--dry-run=server"),
+  );
 }
 
 async function losePrimary({ namespace, chronicle, database, ledger }: Scene): Promise<void> {
@@ -123,7 +135,8 @@ async function scale({ namespace, chronicle, database }: Scene): Promise<void> {
 }
 
 /** The primary's, so that there is something to see. The ledger has no controller that would start it elsewhere, and stays. */
-async function drainNode({ kubectl, system, chronicle, database }: Scene): Promise<void> {
+async function drainNode(scene: Scene): Promise<void> {
+  const { kubectl, chronicle, database } = scene;
   const node = await database.nodeOf(await database.primary());
   await chronicle.step(`${node} drained, with the primary on it`, async () => {
     const options = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=app!=ledger", "--timeout=170s"];
@@ -131,8 +144,7 @@ async function drainNode({ kubectl, system, chronicle, database }: Scene): Promi
   });
   await chronicle.step(`${node} uncordoned; operator and database whole again`, async () => {
     await kubectl.run("uncordon", node);
-    await operatorReady(system);
-    await database.waitReady();
+    await wholeAgain(scene);
   });
 }
 
