@@ -23,7 +23,13 @@ test("without flags it works in all namespaces, alone, with health and webhooks 
     webhookAddress: ":9443",
     webhookCertificates: undefined,
     logLevel: "info",
+    postgresImages: { 15: "sampledb/postgres:15", 17: "sampledb/postgres:17" },
   });
+});
+
+test("images are told by the environment, as OLM wants it; an empty one is none", () => {
+  const environment = { RELATED_IMAGE_POSTGRES_17: "registry.example.com/postgres:17", RELATED_IMAGE_POSTGRES_15: "" };
+  expect(settings([], environment).postgresImages).toEqual({ 15: "sampledb/postgres:15", 17: "registry.example.com/postgres:17" });
 });
 
 test.each([

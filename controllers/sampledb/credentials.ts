@@ -9,7 +9,7 @@ import { AlreadyExists } from "../../runtime/kube/errors.ts";
 import { type Key, keyOf, keyText } from "../../runtime/kube/object.ts";
 import { authorityName, authoritySecret, certificateSecret, keptIn } from "../desired/certificates.ts";
 import { applicationSecret, replicationSecret, superuserSecret } from "../desired/credentials.ts";
-import { labelNames, managedBy } from "../desired/identity.ts";
+import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { type Secret, secrets } from "../kinds.ts";
 import { clientCertificate, renewalDue, rotateCertificates } from "../postgres/database-authority.ts";
@@ -153,7 +153,6 @@ async function createOnce(client: KubeClient, secret: Secret, db: SampleDB): Pro
 
 /** A Secret of that name that someone else made is not ours to use or to change. */
 function refuseForeign(secret: Secret, db: SampleDB): void {
-  const labels = secret.metadata.labels ?? {};
-  const ours = Object.entries({ ...managedBy, [labelNames.database]: db.metadata.name }).every(([name, value]) => labels[name] === value);
-  if (!ours) throw new Occupied(`Secret ${keyText(keyOf(secret))} is there already and was not made for SampleDB ${db.metadata.name}`);
+  if (!belongsTo(db, secret))
+    throw new Occupied(`Secret ${keyText(keyOf(secret))} is there already and was not made for SampleDB ${db.metadata.name}`);
 }

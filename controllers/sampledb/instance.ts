@@ -41,14 +41,17 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What Patroni tells of a member. It writes it anew in each loop, because the position in the log moves. */
+/**
+ * What Patroni tells of a member. It writes it anew in each loop, because the position in the log moves. Whoever may run SQL as a
+ * superuser can write in its place: nothing of it is taken for granted.
+ */
 interface MemberData {
   readonly state?: string;
   readonly role?: string;
   readonly timeline?: number;
   readonly replication_state?: string;
   readonly pending_restart?: boolean;
-  readonly pending_restart_reason?: Readonly<Record<string, { old_value?: unknown; new_value?: unknown }>>;
+  readonly pending_restart_reason?: Readonly<Record<string, { old_value?: unknown; new_value?: unknown } | null>> | null;
   readonly xlog_location?: number;
 }
 
@@ -64,7 +67,7 @@ export function instanceOf(pod: Pod, leader: string | undefined): Instance {
     ready: !going && isReady(pod),
     going,
     role: roleOf(data, name === leader),
-    timeline: data.timeline,
+    timeline: Number.isSafeInteger(data.timeline) ? data.timeline : undefined,
     node: pod.spec?.nodeName,
     address: pod.status?.podIP,
     streaming: data.replication_state === "streaming",
@@ -104,10 +107,10 @@ function roleOf({ role, state }: MemberData, leads: boolean): Instance["role"] {
 
 function pendingSettings(data: MemberData): PendingSetting[] | undefined {
   if (data.pending_restart !== true) return undefined;
-  return Object.entries(data.pending_restart_reason ?? {}).map(([name, { old_value, new_value }]) => ({
+  return Object.entries(data.pending_restart_reason ?? {}).map(([name, setting]) => ({
     name,
-    from: String(old_value ?? ""),
-    to: String(new_value ?? ""),
+    from: String(setting?.old_value ?? ""),
+    to: String(setting?.new_value ?? ""),
   }));
 }
 

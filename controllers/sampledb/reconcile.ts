@@ -11,7 +11,7 @@ import { type SampleDB, sampledbs } from "../resources.ts";
 import { deletion } from "./deletion.ts";
 import { eventsBetween } from "./events.ts";
 import { heldBack } from "./major.ts";
-import { type Dependencies, type Findings, observe, type SampleDBStep, type Scope } from "./scope.ts";
+import { type Dependencies, type Findings, type Initialization, observe, type SampleDBStep, type Scope } from "./scope.ts";
 import { computeStatus } from "./status.ts";
 import { access } from "./steps/access.ts";
 import { configuration } from "./steps/configuration.ts";
@@ -94,15 +94,20 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
   const { db, upgrade } = heldBack(asked, observed);
   const violations = checkSampleDB(db.spec); // the webhook may have been off
   const invalid = violations.length > 0 ? describeViolations(violations) : undefined;
-  const told = db.status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
   const findings: Findings = {
     blockers: upgrade ? [upgrade] : [],
     trial: { kind: "accepted" },
-    initialization: told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" },
+    initialization: initializationTold(db),
     rollout: undefined,
     serving: undefined,
     invalid,
     upgrade: upgrade?.message,
   };
   return { ...request, db, deps, observed, findings };
+}
+
+/** What is done stays done where no step looks at it: a database that sleeps or is paused is not initialized anew afterwards. */
+function initializationTold({ status }: SampleDB): Initialization {
+  const told = status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
+  return told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" };
 }

@@ -144,10 +144,13 @@ function newest(found: readonly Pod[], job: string): [string, Pod][] {
   return pod ? [[job, pod]] : [];
 }
 
-/** The ordinal of who was primary last: as noted when it was stopped, as Patroni's lock says, or as was told last. */
+/**
+ * The ordinal of who was primary last: as Patroni's lock says, as was told last, or as noted when it was stopped. In this order: a
+ * note stays when the database is woken and fails over, and whoever is started by an old one lacks what was written since.
+ */
 export function lastPrimary(db: SampleDB, { leader, claims }: Observed): number | undefined {
   const told = leader?.metadata.annotations;
-  const name = told?.[lastPrimaryAnnotation] ?? told?.["leader"] ?? db.status?.primaryPodName;
+  const name = told?.["leader"] || db.status?.primaryPodName || told?.[lastPrimaryAnnotation];
   const ordinal = name === undefined ? Number.NaN : ordinalOf(name);
   if (Number.isInteger(ordinal) && claims.has(claimName(db, ordinal))) return ordinal;
   const [first] = [...claims.keys()].map(ordinalOf).sort((a, b) => a - b);
