@@ -13,6 +13,7 @@ test("without flags it works in all namespaces, alone, with health and webhooks 
     metricsAddress: "0",
     metricsSecure: true,
     metricsCertificates: undefined,
+    podMonitorLabels: {},
     leaderElect: false,
     leaderElectionId: "sampledb-operator",
     leaderElectionNamespace: undefined,
@@ -35,6 +36,10 @@ test("images are told by the environment, as OLM wants it; an empty one is none"
 test.each([
   [["--metrics-bind-address=:8443"], { metricsAddress: ":8443" }],
   [["--metrics-bind-address", "127.0.0.1:8080", "--metrics-secure=false"], { metricsAddress: "127.0.0.1:8080", metricsSecure: false }],
+  [
+    ["--pod-monitor-labels=release=prometheus, example.com/team=a"],
+    { podMonitorLabels: { release: "prometheus", "example.com/team": "a" } },
+  ],
   [["-leader-elect"], { leaderElect: true }],
   [["--leader-elect=true", "--leader-election-id=mine"], { leaderElect: true, leaderElectionId: "mine" }],
   [["--leader-elect=false"], { leaderElect: false }],
@@ -65,6 +70,7 @@ test.each([
   [["--max-concurrent-reconciles=0"], {}, '--max-concurrent-reconciles must be a number from 1 to 999, and is "0"'],
   [["--watch-namespaces=a,,b"], {}, '--watch-namespaces must have names of a-z, 0-9 and - in it, and has ""'],
   [["--leader-election-id=No!"], {}, '--leader-election-id must have names of a-z, 0-9 and - in it, and has "No!"'],
+  [["--pod-monitor-labels=release"], {}, '--pod-monitor-labels must look like name=value,name=value, and has "release"'],
   [["--metrics-secure=maybe"], {}, '--metrics-secure must be one of true, false, and is "maybe"'],
   [["--database-access=exec"], {}, '--database-access must be one of direct, port-forward, and is "exec"'],
   [[], { ENABLE_WEBHOOKS: "off" }, 'ENABLE_WEBHOOKS must be one of true, false, and is "off"'],

@@ -2,7 +2,7 @@
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
-import { replicationUser, superuser } from "./credentials.ts";
+import { monitoringUser, replicationUser, superuser } from "./credentials.ts";
 import { instanceComponent, instanceLabels, kept, labelNames, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 import { patroniPort, postgresPort } from "./services.ts";
@@ -104,6 +104,8 @@ function dynamicSettings(db: SampleDB) {
       remove_data_directory_on_diverged_timelines: true,
       parameters: parameters(db),
       pg_hba: hostBasedAuthentication(db),
+      // The exporter is a process of the same user as the server. Not `trust`: who else gets at the socket one day is not let in by it.
+      pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],
     },
   };
 }
@@ -148,10 +150,12 @@ function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
 export function hostBasedAuthentication({ spec }: SampleDB): string[] {
   return [
     `local all ${superuser} peer`,
+    `local all ${monitoringUser} peer map=${monitoringUser}`,
     `hostssl replication ${replicationUser} all scram-sha-256`,
     `hostssl all ${superuser} all scram-sha-256`,
     `host replication ${replicationUser} all reject`,
     `host all ${superuser} all reject`,
+    `host all ${monitoringUser} all reject`,
     ...(spec.postgresql?.hba ?? ["host all all all scram-sha-256"]),
   ];
 }

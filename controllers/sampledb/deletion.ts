@@ -50,7 +50,7 @@ async function stop(scope: Scope): Promise<void> {
 }
 
 /** All of it, in an order in which nothing is left that nobody would look for. */
-async function destroy({ db, key, observed, client, deps }: Scope): Promise<void> {
+async function destroy({ db, key, observed, client, objects, deps }: Scope): Promise<void> {
   const names = namesOf(db);
   // What has one of our names and is not ours stood in the way of this SampleDB, and is not to go with it.
   const remove = async <T extends KubeObject>(resource: Resource<T>, where: Key) => {
@@ -58,10 +58,10 @@ async function destroy({ db, key, observed, client, deps }: Scope): Promise<void
     if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreGone);
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
-  for (const name of [names.initJob, names.trialJob]) await remove(jobs, here(name));
+  for (const name of [names.initJob, names.trialJob]) await objects.remove(jobs, here(name), db);
   for (const claim of observed.claims.values()) {
     await deps.volumes.release(client, claim);
-    await remove(persistentVolumeClaims, keyOf(claim));
+    await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreGone);
   }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
   for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.certificateSecret])

@@ -48,6 +48,19 @@ describe("readiness", () => {
   });
 });
 
+describe("who may take over", () => {
+  const replica = { ...running, role: "replica", replication_state: "streaming" };
+  test.each<[string, object, Set<string> | undefined, boolean]>([
+    ["one that follows", replica, undefined, true],
+    ["one that does not", { ...replica, replication_state: "in archive recovery" }, undefined, false],
+    ["one that commits wait for", replica, new Set(["orders-0", "orders-1"]), true],
+    ["one that they do not wait for", replica, new Set(["orders-1"]), false],
+    ["commits are to wait, and there is nobody", replica, new Set<string>(), false],
+  ])("%s", (_, status, synchronous, expected) => {
+    expect(instanceOf(pod("orders-0", { status }), "orders-1", synchronous).mayTakeOver).toBe(expected);
+  });
+});
+
 describe("settings that wait for a restart", () => {
   test.each<[string, object, unknown]>([
     ["none", {}, undefined],

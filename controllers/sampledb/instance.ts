@@ -18,6 +18,8 @@ export interface Instance {
   readonly address: string | undefined;
   /** It receives what the primary writes. */
   readonly streaming: boolean;
+  /** Patroni would let it take over: it receives what the primary writes, and where commits wait for a replica, they wait for this one. */
+  readonly mayTakeOver: boolean;
   /** Settings that wait for a restart of PostgreSQL. */
   readonly pendingRestart: readonly PendingSetting[] | undefined;
   /** A digest of what the user had asked for when the Pod was made. */
@@ -55,11 +57,15 @@ interface MemberData {
   readonly xlog_location?: number;
 }
 
-/** `leader` is who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides. */
-export function instanceOf(pod: Pod, leader: string | undefined): Instance {
+/**
+ * `leader` is who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides.
+ * `synchronous` are those for which commits wait; undefined where they wait for nobody.
+ */
+export function instanceOf(pod: Pod, leader: string | undefined, synchronous?: ReadonlySet<string>): Instance {
   const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
   const data = memberData(pod);
   const going = deletionTimestamp !== undefined;
+  const streaming = data.replication_state === "streaming";
   return {
     podName: name,
     uid,
@@ -70,7 +76,8 @@ export function instanceOf(pod: Pod, leader: string | undefined): Instance {
     timeline: Number.isSafeInteger(data.timeline) ? data.timeline : undefined,
     node: pod.spec?.nodeName,
     address: pod.status?.podIP,
-    streaming: data.replication_state === "streaming",
+    streaming,
+    mayTakeOver: streaming && (synchronous?.has(name) ?? true),
     pendingRestart: pendingSettings(data),
     asked: annotations[instanceAnnotations.asked],
     revision: labels["controller-revision-hash"],

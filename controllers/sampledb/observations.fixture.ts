@@ -21,6 +21,7 @@ export function instance(ordinal: number, told: Partial<Instance> = {}): Instanc
     node: `node-${ordinal}`,
     address: `10.0.0.${ordinal}`,
     streaming: told.role !== "Primary",
+    mayTakeOver: told.role !== "Primary",
     pendingRestart: undefined,
     asked: "now",
     revision: undefined,

@@ -19,6 +19,7 @@ import { credentials } from "./steps/credentials.ts";
 import { initialization } from "./steps/initialization.ts";
 import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
+import { monitoring } from "./steps/monitoring.ts";
 import { orders } from "./steps/orders.ts";
 import { policies } from "./steps/policies.ts";
 import { replacement } from "./steps/replacement.ts";
@@ -40,6 +41,7 @@ export const steps: readonly SampleDBStep[] = [
   access,
   services,
   policies,
+  monitoring,
   writePath,
   trial,
   configuration,
@@ -87,6 +89,7 @@ async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promis
   const status = computeStatus({ ...scope, outcome, version, now: deps.now });
   await objects.applyStatus(sampledbs, db, status);
   for (const event of eventsBetween(db.status, status)) deps.events.record(db, event);
+  deps.timeToReady.told(db, status);
 }
 
 function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope {

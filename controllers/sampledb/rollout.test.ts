@@ -34,6 +34,16 @@ describe("Pods that are outdated", () => {
     ["then the switchover", [primary(0, old), instance(1), instance(2)], "switchover orders-0 orders-2"],
     ["then the old primary", [instance(0, old), instance(1), primary(2)], "replace orders-0"],
     ["wherever the primary is", [instance(0, old), primary(1, old), instance(2, old)], "replace orders-2"],
+    [
+      "the switchover is to one that commits wait for",
+      [primary(0, old), instance(1), instance(2, { mayTakeOver: false })],
+      "switchover orders-0 orders-1",
+    ],
+    [
+      "nobody that commits wait for",
+      [primary(0, old), instance(1, { mayTakeOver: false }), instance(2, { mayTakeOver: false })],
+      "wait for a replica that may take over",
+    ],
     ["a single one has nobody to hand over to", [primary(0, old)], "replace orders-0"],
     ["one is being made anew", [primary(0, old), instance(1, old), instance(2, going)], "wait for orders-2 to be ready"],
     [

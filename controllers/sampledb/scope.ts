@@ -22,6 +22,8 @@ import type { SampleDB } from "../resources.ts";
 import type { Credentials, Serving } from "./credentials.ts";
 import type { Inspections } from "./inspections.ts";
 import { type Instance, instanceOf, type Problem } from "./instance.ts";
+import type { TimeToReady } from "./metrics.ts";
+import type { Monitors } from "./monitors.ts";
 import type { Volumes } from "./volumes.ts";
 
 export interface Dependencies {
@@ -30,6 +32,8 @@ export interface Dependencies {
   readonly credentials: Credentials;
   readonly inspections: Inspections;
   readonly volumes: Volumes;
+  readonly timeToReady: TimeToReady;
+  readonly monitors: Monitors;
   readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
   /** The image for each major. */
   readonly images: Readonly<Record<number, string>>;
@@ -111,10 +115,11 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
   const leader = state(names.leader);
   const dynamicConfig = state(names.dynamicConfig);
+  const synchronous = synchronousOf(state(names.sync));
   const instances = cache
     .watched(pods)
     .listBy(byDatabase, index)
-    .map((pod) => instanceOf(pod, leader?.metadata.annotations?.["leader"]))
+    .map((pod) => instanceOf(pod, leader?.metadata.annotations?.["leader"], synchronous))
     .sort((a, b) => a.ordinal - b.ordinal);
   return {
     statefulSet,
@@ -137,6 +142,12 @@ export function observe(db: SampleDB, cache: Cache): Observed {
     ),
     initialized: (dynamicConfig?.metadata.annotations?.["initialize"] ?? "") !== "", // empty while the first instance is at it
   };
+}
+
+/** As Patroni keeps them. Empty where commits are to wait and there is nobody to wait for. */
+function synchronousOf(state: ConfigMap | undefined): ReadonlySet<string> | undefined {
+  const { leader, sync_standby: names = "" } = state?.metadata.annotations ?? {};
+  return leader ? new Set(names.split(",").filter(Boolean)) : undefined;
 }
 
 function newest(found: readonly Pod[], job: string): [string, Pod][] {

@@ -68,7 +68,7 @@ export class Database {
   /** Has another instance lead, on a person's word. */
   async switchOver(pod: string): Promise<void> {
     await this.#kubectl.run("annotate", "sampledbs.sampledb.io", this.name, `sampledb.io/switchover=${pod}`, "--overwrite");
-    await eventually(`${pod} is primary`, 60_000, async () => (await this.get()).status?.primaryPodName === pod);
+    await eventually(`${pod} is primary`, 120_000, async () => (await this.get()).status?.primaryPodName === pod);
   }
 
   /** Resolves once it is Ready as its spec is now, with every replica that the spec asks for. */

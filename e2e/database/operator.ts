@@ -6,6 +6,7 @@ import { isReady } from "../cluster/status.ts";
 export const operatorNamespace = "sampledb-system";
 
 const replicas = 2;
+const leaseMilliseconds = 15_000;
 
 /** Resolves when there are two replicas and no other, each of them ready. The Kubectl is one for the operator's namespace. */
 export async function operatorReady(system: Kubectl): Promise<void> {
@@ -26,11 +27,12 @@ export async function operatorAnswers(system: Kubectl): Promise<void> {
   await operatorReady(system);
 }
 
-/** The Pod that holds the lease, and its node. */
+/** The Pod that holds the lease, and its node. A lease that is not renewed any more is held by nobody who works. */
 export async function leadingOperator(system: Kubectl): Promise<{ name: string; node: string }> {
-  return await eventually("a replica of the operator leads", 60_000, async () => {
-    const holder: string = (await system.get("lease", "sampledb-operator"))?.["spec"].holderIdentity ?? "";
-    const pod = (await system.list("pods")).find(({ metadata }) => holder.startsWith(metadata.name));
-    return pod && { name: pod["metadata"].name as string, node: pod["spec"].nodeName as string };
+  return await eventually("a replica of the operator leads", 120_000, async () => {
+    const { holderIdentity = "", renewTime = 0 } = (await system.get("lease", "sampledb-operator"))?.["spec"] ?? {};
+    const isFresh = Date.now() - Date.parse(renewTime) < leaseMilliseconds;
+    const pod = (await system.list("pods")).find(({ metadata }) => (holderIdentity as string).startsWith(metadata.name));
+    return isFresh && pod !== undefined && isReady(pod) && { name: pod["metadata"].name as string, node: pod["spec"].nodeName as string };
   });
 }
