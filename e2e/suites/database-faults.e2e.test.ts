@@ -52,11 +52,6 @@ async function leadingElsewhere(): Promise<string> {
   });
 }
 
-async function switchTo(pod: string): Promise<void> {
-  await namespace.run("annotate", "sampledb", "orders", `sampledb.io/switchover=${pod}`, "--overwrite");
-  await eventually(`${pod} is primary`, 120_000, async () => (await database.get()).status?.primaryPodName === pod);
-}
-
 test("the database is reached by TLS, and its Pods by nobody's password in sight", async () => {
   const [row] = (
     await database.sql("SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'app' AND client_addr IS NOT NULL", {
@@ -82,7 +77,7 @@ test("the database is reached by TLS, and its Pods by nobody's password in sight
 test("a switchover on a person's word loses nothing and takes seconds", async () => {
   const before = await ledger.report();
   const primary = await database.primary();
-  await switchTo((await database.instances()).find((name) => name !== primary) ?? "");
+  await database.switchOver((await database.instances()).find((name) => name !== primary) ?? "");
   await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, since: before, otherThan: lastServer(before) });
   expect(await longestOutageSince(before.now)).toBeLessThan(15_000);
   expect((await namespace.get("sampledb", "orders"))?.["metadata"].annotations?.["sampledb.io/switchover"]).toBeUndefined();
@@ -125,7 +120,7 @@ describe.runIf(isLocal)("faults", () => {
     const cluster = localCluster();
     const node = await leadingElsewhere();
     const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string;
-    if ((await database.primary()) !== here) await switchTo(here);
+    if ((await database.primary()) !== here) await database.switchOver(here);
     await database.waitReady();
     const before = await ledger.report();
     await cluster.cutNetwork(node);
