@@ -1,20 +1,13 @@
 // The operator as a user deploys it, for the length of a suite.
-import { delimiter } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { run } from "../../tools/command.ts";
-import { eventually } from "../../tools/eventually.ts";
-import { existingCluster } from "../cluster/kubectl.ts";
-import { projectDirectory } from "../cluster/plan.ts";
-import { programsDirectory } from "../cluster/programs.ts";
-import { isReady } from "../cluster/status.ts";
+import { OperatorDeployment, type OperatorPod } from "../database/operator-deployment.ts";
 import { kubectl } from "./test-cluster.ts";
 
-export const system = kubectl.inNamespace("sampledb-system");
+export const operator = new OperatorDeployment(kubectl);
+export const { system } = operator;
 
-export async function make(target: string): Promise<void> {
-  const own = existingCluster() === undefined ? [await programsDirectory()] : [];
-  const path = [...own, process.env["PATH"] ?? ""].join(delimiter);
-  await run("make", ["--directory", projectDirectory, target], { env: { KUBECONFIG: kubectl.kubeconfig, PATH: path } });
+export function make(target: string): Promise<void> {
+  return operator.make(target);
 }
 
 export function deployedOperator(): void {
@@ -25,18 +18,11 @@ export function deployedOperator(): void {
   afterAll(() => make("undeploy"));
 }
 
-export async function operatorReady(): Promise<void> {
-  await eventually("both replicas of the operator are ready", 180_000, async () => {
-    const pods = await system.list("pods");
-    return pods.length === 2 && pods.every(isReady);
-  });
+export function operatorReady(): Promise<void> {
+  return operator.ready();
 }
 
 /** The Pod that holds the lease, and its node. */
-export async function leadingOperator(): Promise<{ name: string; node: string }> {
-  return await eventually("a replica of the operator leads", 60_000, async () => {
-    const holder: string = (await system.get("lease", "sampledb-operator"))?.["spec"].holderIdentity ?? "";
-    const pod = (await system.list("pods")).find(({ metadata }) => holder.startsWith(metadata.name));
-    return pod && { name: pod["metadata"].name as string, node: pod["spec"].nodeName as string };
-  });
+export function leadingOperator(): Promise<OperatorPod> {
+  return operator.leader();
 }
