@@ -1,4 +1,5 @@
 // The database that a part of the matrix works on, with its ledger and a census, and what must hold after each cell.
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { Database, sampleDB } from "../database/database.ts";
@@ -7,8 +8,8 @@ import { Census } from "./census.ts";
 import type { Change } from "./changes.ts";
 
 const minutes = 60_000;
-/** Made for a while, by the operator itself: what it tries a change with, and what fills a new database. */
-const passing = /^(Job|Pod|ConfigMap) .*-(trial|init)$/;
+/** Made for a while: what a change is tried with. */
+const trial = /^(Job|Pod|ConfigMap) .*-trial$/;
 
 export class Subject {
   readonly database: Database;
@@ -38,7 +39,10 @@ export class Subject {
       isOver = true;
     });
     over.catch(() => undefined);
-    while (!isOver) this.#mostWritable.push((await this.database.writable().catch(() => [])).length);
+    while (!isOver) {
+      this.#mostWritable.push((await this.database.writable().catch(() => [])).length);
+      await sleep(1000);
+    }
     return await over;
   }
 
@@ -53,17 +57,13 @@ export class Subject {
 
   /** Nothing was created or deleted that the change does not need. `times`: how often it was begun. */
   frugal({ podsAnew, comesOrGoes = [] }: Pick<Change, "podsAnew" | "comesOrGoes">, times = 1): void {
-    const { name } = this.database;
-    const most = (what: string): number => {
-      if (passing.test(what)) return what.endsWith("-trial") ? times : 0; // the database is filled once in its life
-      const ordinal = Number(/^(?:Pod|PersistentVolumeClaim) .*-(\d+)$/.exec(what)?.[1] ?? Number.NaN);
-      if (what.startsWith("Pod ")) return comesOrGoes.includes(ordinal) ? times : podsAnew * times;
-      return what === `PersistentVolumeClaim data-${name}-${ordinal}` && comesOrGoes.includes(ordinal) ? 1 : 0;
-    };
     const births = this.census.births();
     const tooMany = Object.entries(births).filter(([what, { created, deleted }]) => {
-      const isClaim = what.startsWith("PersistentVolumeClaim");
-      return created > most(what) || deleted > (isClaim ? 0 : most(what));
+      if (trial.test(what)) return created > times; // the one of the change before may still be going
+      const [, kind, ordinal] = /^(Pod|PersistentVolumeClaim) .*-(\d+)$/.exec(what) ?? [];
+      const comes = comesOrGoes.includes(Number(ordinal));
+      if (kind === "Pod") return Math.max(created, deleted) > (comes ? 1 : podsAnew) * times;
+      return created > (kind !== undefined && comes ? 1 : 0) || deleted > 0; // an init Job too: a database is filled once in its life
     });
     expect(Object.fromEntries(tooMany), `of ${JSON.stringify(births)}`).toEqual({});
   }
