@@ -35,9 +35,9 @@ export class ReplayedPlane {
   readonly #transport: Transport;
   readonly #manager: Manager;
   readonly #patronis = new Map<string, Server>();
+  readonly #addresses = new Map<string, number>();
   readonly #end = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #addresses = 0;
 
   private constructor(plane: StandaloneControlPlane) {
     this.plane = plane;
@@ -58,8 +58,8 @@ export class ReplayedPlane {
     cache.watch(pods, { labelSelector });
     cache.watch(configMaps, { labelSelector });
     const controller = ControllerBuilder.for("kubelet", pods).reconcile(
-      async ({ key }) => {
-        await replayed.#play(key);
+      async ({ key, client }) => {
+        await replayed.#play(key, client); // this client's writes are in the cache at once
         return awaitChange;
       },
       { maxConcurrentReconciles: 8 },
@@ -97,28 +97,28 @@ export class ReplayedPlane {
     await this.plane.stop();
   }
 
-  async #play(key: Key): Promise<void> {
+  async #play(key: Key, client: KubeClient): Promise<void> {
     const pod = this.#manager.cache.watched(pods).get(key);
     if (!pod) return;
     if (pod.metadata.deletionTimestamp) return await this.#remove(pod);
-    if (!pod.spec?.nodeName) return await bind(this.client, pod);
+    if (!pod.spec?.nodeName) return await bind(client, pod);
     const isInstance = pod.metadata.labels?.[labelNames.component] === instanceComponent;
     if (pod.status?.podIP) return; // played already
-    const address = this.#nextAddress();
-    if (isInstance) await this.#instance(pod, address);
-    await tellStatus(this.client, pod, address, isInstance ? "running" : "succeeded");
+    const address = this.#addressOf(pod);
+    if (isInstance) await this.#instance(client, pod, address);
+    await tellStatus(client, pod, address, isInstance ? "running" : "succeeded");
   }
 
   /** The lock first: nobody is ready before it is known who leads. */
-  async #instance(pod: Pod, address: string): Promise<void> {
+  async #instance(client: KubeClient, pod: Pod, address: string): Promise<void> {
     const database = pod.metadata.labels?.[labelNames.database] ?? "";
     const { namespace = "", uid = "" } = pod.metadata;
-    const leads = (await lead(this.client, keyOf(pod), database)) === pod.metadata.name;
-    const { data = {} } = await this.client.get(secrets, { namespace, name: `${database}-tls` });
+    const leads = (await lead(client, keyOf(pod), database)) === pod.metadata.name;
+    const { data = {} } = await client.get(secrets, { namespace, name: `${database}-tls` });
     const [certificate, key] = [atob(data["tls.crt"] ?? ""), atob(data["tls.key"] ?? "")];
-    this.#patronis.get(uid)?.close();
-    this.#patronis.set(uid, await startPatroni({ address, certificate, key, role: leads ? "primary" : "replica" }));
-    await tellMember(this.client, keyOf(pod), leads, 1000);
+    if (!this.#patronis.has(uid))
+      this.#patronis.set(uid, await startPatroni({ address, certificate, key, role: leads ? "primary" : "replica" }));
+    await tellMember(client, keyOf(pod), leads, 1000);
   }
 
   async #remove(pod: Pod): Promise<void> {
@@ -128,9 +128,11 @@ export class ReplayedPlane {
     await this.client.delete(pods, keyOf(pod), { uid, gracePeriodSeconds: 0 }).catch(ignoreGone);
   }
 
-  #nextAddress(): string {
-    const next = ++this.#addresses;
-    return `127.100.${next >> 8}.${next & 255}`;
+  /** The same whenever it is asked for: what failed on the way is played again. */
+  #addressOf({ metadata: { uid = "" } }: Pod): string {
+    const number = this.#addresses.get(uid) ?? this.#addresses.size + 1;
+    this.#addresses.set(uid, number);
+    return `127.100.${number >> 8}.${number & 255}`;
   }
 }
 
