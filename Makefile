@@ -49,6 +49,10 @@ test-integration: $(installed) ## Tests on a real API server, without nodes
 test-e2e: $(installed) ## Tests on a local Kubernetes of three nodes (or yours, with USE_EXISTING_CLUSTER=true)
 	@$(NODE) tools/test.ts e2e
 
+.PHONY: test-matrix
+test-matrix: $(installed) ## Every change of a database interrupted, faults of machines, 50 databases at once (about an hour; make test leaves it out)
+	@$(NODE) tools/test.ts matrix
+
 ##@ The API
 
 .PHONY: generate
@@ -109,6 +113,10 @@ bench-runtime: $(installed) ## Our runtime beside controller-runtime, 10,000 obj
 .PHONY: soak
 soak: $(installed) ## Our runtime under change and faults for an hour (SOAK_MINUTES), with its memory plotted
 	@$(NODE) e2e/bench/soak.ts
+
+.PHONY: bench-database
+bench-database: $(installed) ## How fast databases are made and fail over, beside the same objects applied by hand (BENCH_PARTS, BENCH_ROUNDS)
+	@$(NODE) e2e/bench/database.ts
 
 ##@ Build
 

@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { ...shared, name: "unit", include: ["**/*.test.ts"], exclude: [...notOurs, "**/*.integration.test.ts", "**/*.e2e.test.ts"] },
+        test: { ...shared, name: "unit", include: ["**/*.test.ts"], exclude: [...notOurs, "**/*.{integration,e2e,matrix}.test.ts"] },
       },
       {
         test: {
@@ -30,6 +30,18 @@ export default defineConfig({
           fileParallelism: false, // the suites share one cluster, and some of them break it on purpose
           testTimeout: 300_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "matrix",
+          include: ["e2e/matrix/*.matrix.test.ts"],
+          exclude: notOurs,
+          globalSetup: "e2e/suites/cluster-setup.ts",
+          fileParallelism: false,
+          testTimeout: 900_000,
+          hookTimeout: 600_000,
         },
       },
     ],

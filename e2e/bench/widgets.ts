@@ -1,5 +1,4 @@
 // The control plane and the widgets that the benchmarks work on.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeClient } from "../../runtime/kube/client.ts";
 import { Credentials } from "../../runtime/kube/credentials.ts";
@@ -7,9 +6,9 @@ import { kubeConfigFromFile } from "../../runtime/kube/kube-config.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";
 import { namespaced } from "../../runtime/kube/resource.ts";
 import { Transport } from "../../runtime/kube/transport.ts";
-import { bundle } from "../../tools/bundle.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { StandaloneControlPlane } from "../cluster/standalone.ts";
+import { asShipped } from "./as-shipped.ts";
 
 interface Widget extends KubeObject {
   readonly spec: { readonly text: string };
@@ -24,14 +23,8 @@ const widgets = namespaced<Widget>("bench.sampledb.io/v1", "Widget", "widgets");
 const configMaps = namespaced<ConfigMap>("v1", "ConfigMap", "configmaps");
 const makers = 16;
 
-/** As the operator is shipped: one file, with the flags and the environment of its image. NODE_FLAGS adds to them. */
 export async function ourController(): Promise<[string, ...string[]]> {
-  const dockerfile = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
-  const entrypoint = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]") as string[];
-  const environment = (/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? "").split(" ");
-  const flags = [...entrypoint.filter((argument) => argument.startsWith("--")), ...(process.env["NODE_FLAGS"] ?? "").split(" ")];
-  const program = await bundle("e2e/bench/widget-controller.ts", "build/bench/widget-controller.js");
-  return ["env", ...environment, process.execPath, "--expose-gc", ...flags.filter(Boolean), program];
+  return await asShipped("e2e/bench/widget-controller.ts", "build/bench/widget-controller.js");
 }
 
 export class BenchPlane {

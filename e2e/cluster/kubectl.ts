@@ -23,11 +23,11 @@ const withoutProxy = Object.fromEntries(
 
 export class Kubectl {
   readonly kubeconfig: string;
-  readonly #namespace: string | undefined;
+  readonly namespace: string | undefined;
 
   constructor(kubeconfig: string, namespace?: string) {
     this.kubeconfig = kubeconfig;
-    this.#namespace = namespace;
+    this.namespace = namespace;
   }
 
   inNamespace(namespace: string): Kubectl {
@@ -69,7 +69,7 @@ export class Kubectl {
   async #call(args: readonly string[], input?: string): Promise<string> {
     const isLocal = existingCluster() === undefined;
     const program = isLocal ? join(await programsDirectory(), "kubectl") : "kubectl";
-    const scope = this.#namespace === undefined ? [] : [`--namespace=${this.#namespace}`];
+    const scope = this.namespace === undefined ? [] : [`--namespace=${this.namespace}`];
     return run(program, [...scope, "--request-timeout=20s", ...args], {
       env: { KUBECONFIG: this.kubeconfig, ...(isLocal ? withoutProxy : {}) },
       ...(input === undefined ? {} : { input }),

@@ -30,6 +30,11 @@ const parts = {
 
 type StandalonePart = keyof typeof parts;
 
+interface StandaloneOptions {
+  /** More arguments for the controller-manager: which of its controllers have nothing to do here. */
+  readonly controllerManager?: readonly string[];
+}
+
 const serviceRange = "10.96.0.0/16";
 const apiServiceAddress = "10.96.0.1";
 
@@ -38,17 +43,19 @@ export class StandaloneControlPlane {
   readonly url: string;
   readonly directory: string;
   readonly #settings: ControlPlaneSettings;
+  readonly #options: StandaloneOptions;
   #agent: Agent | undefined;
   readonly #children = new Map<StandalonePart, ChildProcess>();
 
-  private constructor(directory: string, settings: ControlPlaneSettings) {
+  private constructor(directory: string, settings: ControlPlaneSettings, options: StandaloneOptions) {
     this.directory = directory;
     this.#settings = settings;
+    this.#options = options;
     this.kubeconfig = join(directory, "admin.kubeconfig");
     this.url = `https://127.0.0.1:${settings.port}`;
   }
 
-  static async start(): Promise<StandaloneControlPlane> {
+  static async start(options: StandaloneOptions = {}): Promise<StandaloneControlPlane> {
     const directory = mkdtempSync(join(tmpdir(), "sampledb-control-plane-"));
     const settings = {
       pki: join(directory, "pki"),
@@ -58,7 +65,7 @@ export class StandaloneControlPlane {
       port: await freePort(),
       serviceRange,
     };
-    const plane = new StandaloneControlPlane(directory, settings);
+    const plane = new StandaloneControlPlane(directory, settings, options);
     try {
       await writeCertificates(settings.pki, controlPlaneIdentities("127.0.0.1", apiServiceAddress));
       for (const name of Object.keys(clients)) {
@@ -83,8 +90,9 @@ export class StandaloneControlPlane {
   /** Starts a part that is not running, with what it had stored before. */
   async startPart(part: StandalonePart): Promise<void> {
     const log = openLog(this.logFile(part));
+    const more = part === "kube-controller-manager" ? (this.#options.controllerManager ?? []) : [];
     // A test runner that is killed can't clean up: the kernel ends its children then.
-    const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", await program(part), ...parts[part](this.#settings)], {
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", await program(part), ...parts[part](this.#settings), ...more], {
       stdio: ["ignore", log, log],
     });
     closeSync(log);

@@ -10,7 +10,7 @@ import type { LocalCluster } from "../cluster/local-cluster.ts";
 import { chosenPlan } from "../cluster/plan.ts";
 import { clusterUp } from "../cluster/up.ts";
 import { Database } from "../database/database.ts";
-import { operatorNamespace, operatorReady } from "../database/operator.ts";
+import { Operator } from "../database/operator.ts";
 import type { Chronicle } from "./chronicle.ts";
 
 export const namespaceName = "sampledb-demo";
@@ -28,13 +28,14 @@ export async function localCluster(chronicle: Chronicle): Promise<LocalCluster> 
 
 /** As make deploy does it. */
 export async function deployOperator(kubectl: Kubectl, cluster: LocalCluster | undefined): Promise<void> {
-  const system = kubectl.inNamespace(operatorNamespace);
+  const operator = new Operator(kubectl);
+  const { system } = operator;
   const wasThere = (await system.get("deployment", "sampledb-operator")) !== undefined;
   await kubectl.apply(await operatorManifest((directory) => kubectl.run("kustomize", directory)));
   // The image has the same name whatever is in it: Pods of an earlier demo would go on with the operator of that time.
   if (wasThere && cluster) await system.run("rollout", "restart", "deployment/sampledb-operator");
   await system.run("rollout", "status", "deployment/sampledb-operator", "--timeout=180s", "--request-timeout=0");
-  await operatorReady(system);
+  await operator.ready();
 }
 
 /** A demo starts anew: the databases of the last one go with their data, also where somebody has deleted one and kept its volumes. */

@@ -8,7 +8,7 @@ import type { LocalCluster } from "../cluster/local-cluster.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { Database } from "../database/database.ts";
 import { Ledger, type Server, type Verdict } from "../database/ledger.ts";
-import { leadingOperator, operatorAnswers, operatorNamespace } from "../database/operator.ts";
+import { Operator } from "../database/operator.ts";
 import type { Chronicle } from "./chronicle.ts";
 import { namespaceName } from "./preparation.ts";
 
@@ -23,7 +23,7 @@ interface Stage {
 interface Scene {
   readonly kubectl: Kubectl;
   readonly namespace: Kubectl;
-  readonly system: Kubectl;
+  readonly operator: Operator;
   readonly chronicle: Chronicle;
   readonly database: Database;
   readonly ledger: Ledger;
@@ -31,15 +31,15 @@ interface Scene {
 
 export async function tellTheStory({ kubectl, cluster, chronicle }: Stage): Promise<Verdict> {
   const namespace = kubectl.inNamespace(namespaceName);
-  const system = kubectl.inNamespace(operatorNamespace);
+  const operator = new Operator(kubectl);
   const database = new Database(namespace, "ha");
   const ledger = await chronicle.step("config/samples/sampledb_ha.yaml applied; the first row acknowledged", async () => {
     await namespace.apply(readFileSync(join(projectDirectory, "config/samples/sampledb_ha.yaml"), "utf8"));
-    const node = cluster && (await nodeWithoutOperator(system, cluster));
+    const node = cluster && (await nodeWithoutOperator(operator, cluster));
     return await Ledger.start(namespace, { database: database.name, deadlineMs: 240_000, ...(node ? { node } : {}) });
   });
   chronicle.follow(ledger);
-  const scene: Scene = { kubectl, namespace, system, chronicle, database, ledger };
+  const scene: Scene = { kubectl, namespace, operator, chronicle, database, ledger };
 
   await chronicle.step("all three instances Ready", () => database.waitReady());
   if (cluster) await loseNode(scene, cluster);
@@ -55,15 +55,15 @@ export async function tellTheStory({ kubectl, cluster, chronicle }: Stage): Prom
 }
 
 /** Rows are written from there: the node that is lost is one with the operator on it. */
-async function nodeWithoutOperator(system: Kubectl, { plan }: LocalCluster): Promise<string | undefined> {
+async function nodeWithoutOperator({ system }: Operator, { plan }: LocalCluster): Promise<string | undefined> {
   const taken = (await system.list("pods")).map((pod) => pod["spec"].nodeName);
   return plan.nodes.map(({ name }) => name).find((name) => !taken.includes(name));
 }
 
 /** The worst place to lose: the primary, and the operator that would look after it. */
 async function loseNode(scene: Scene, cluster: LocalCluster): Promise<void> {
-  const { system, chronicle, database, ledger } = scene;
-  const { node } = await leadingOperator(system);
+  const { operator, chronicle, database, ledger } = scene;
+  const { node } = await operator.leader();
   const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string | undefined;
   if (here === undefined) throw new Refusal(`no instance runs on ${node}, where the operator leads`);
   if ((await database.primary()) !== here) {
@@ -85,14 +85,14 @@ async function loseNode(scene: Scene, cluster: LocalCluster): Promise<void> {
 }
 
 /** By asking those whom it is about. What Kubernetes knows of a node that was lost is from before for up to 50 s, and looks well. */
-async function wholeAgain({ namespace, system, database }: Scene): Promise<void> {
+async function wholeAgain({ namespace, operator, database }: Scene): Promise<void> {
   const followers = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
   const { replicas } = (await database.get()).spec;
   await eventually("every replica follows the primary", 120_000, async () => {
     const count = await database.sql(followers, { superuser: true }).catch(() => undefined);
     return count === String(replicas - 1);
   });
-  await operatorAnswers(system);
+  await operator.answers();
   await database.waitReady();
   const change = JSON.stringify({ spec: { postgresql: { parameters: { work_mem: "9MB" } } } });
   await eventuallySucceeds("a change is let through by the webhooks", 60_000, () =>

@@ -7,7 +7,7 @@ import { Database, sampleDB } from "../database/database.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
 import { Ledger, type Report } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
-import { deployedOperator, leadingOperator, operatorReady, system } from "./deployed-operator.ts";
+import { deployedOperator, operator, system } from "./deployed-operator.ts";
 import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
@@ -44,10 +44,10 @@ async function longestOutageSince(moment: number): Promise<number> {
 /** The node of the leading operator, which is made another one than the writer's: that one is not to be cut. */
 async function leadingElsewhere(): Promise<string> {
   return await eventually("the operator leads from another node than the writer's", 180_000, async () => {
-    const { name, node } = await leadingOperator();
+    const { name, node } = await operator.leader();
     if (node !== writersNode) return node;
     await system.run("delete", "pod", name);
-    await operatorReady();
+    await operator.ready();
     return undefined;
   });
 }
@@ -101,7 +101,7 @@ describe.runIf(isLocal)("faults", () => {
     await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, otherThan: lastServer(before) });
     expect(await ledger.connect(20)).toMatchObject({ failed: 0 });
     await system.run("scale", "deployment/sampledb-operator", "--replicas=2");
-    await operatorReady();
+    await operator.ready();
   });
 
   test("the API server away for longer than the lock lives: writes go on", async () => {
@@ -113,7 +113,7 @@ describe.runIf(isLocal)("faults", () => {
     const { last } = await ledger.report();
     expect(last?.server).toEqual(lastServer(before));
     expect(await longestOutageSince(before.now)).toBeLessThan(5000);
-    await leadingOperator(); // its replicas have ended meanwhile, and the kubelet starts them again after a while
+    await operator.leader(); // its replicas have ended meanwhile, and the kubelet starts them again after a while
   });
 
   test("the node with the leading operator and the primary cut off: another takes over, and no new connection goes to the lost one", async () => {
@@ -138,7 +138,7 @@ describe.runIf(isLocal)("faults", () => {
       await cluster.joinNetwork(node);
     }
     await eventually(`${node} is Ready again`, 120_000, async () => isReady((await kubectl.get("node", node)) ?? {}));
-    await operatorReady();
+    await operator.ready();
   });
 
   test("every node drained in turn", async () => {
@@ -155,7 +155,7 @@ describe.runIf(isLocal)("faults", () => {
       await kubectl.run("uncordon", node);
       await eventuallySucceeds("the database is whole", 120_000, () => database.waitReady(1000));
     }
-    await operatorReady();
+    await operator.ready();
   });
 });
 

@@ -9,7 +9,7 @@ import { kubeConfigFromFile } from "../../runtime/kube/kube-config.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
-import { deployedOperator, leadingOperator, system } from "./deployed-operator.ts";
+import { deployedOperator, operator, system } from "./deployed-operator.ts";
 import { isLocal, kubectl, localCluster, suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
@@ -33,7 +33,7 @@ async function scrape(database: Database, pod: string): Promise<Samples> {
 /** As an account that may read it, and past the API server's proxy, which does not pass on who asks. */
 async function scrapeOperator(): Promise<Samples> {
   const token = (await system.run("create", "token", reader)).trim();
-  const { name } = await leadingOperator();
+  const { name } = await operator.leader();
   const dial = dialFor("port-forward", () => kubeConfigFromFile(kubectl.kubeconfig));
   const socket = await dial({ namespace: "sampledb-system", name, ip: "" }, 8443, AbortSignal.timeout(20_000));
   const secured = connect({ socket, rejectUnauthorized: false }); // made at its start, by itself

@@ -1,0 +1,78 @@
+// What the kubelet and Patroni write for a Pod that runs nowhere, as they write it for one that does.
+import { labelNames } from "../../controllers/desired/identity.ts";
+import { type ConfigMap, configMaps, type Pod, pods } from "../../controllers/kinds.ts";
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import { type Key, keyOf } from "../../runtime/kube/object.ts";
+import { resourcePath } from "../../runtime/kube/resource.ts";
+
+export const replayedNode = "replayed";
+
+/** As the scheduler does it. */
+export async function bind(client: KubeClient, pod: Pod): Promise<void> {
+  const { namespace = "", name } = pod.metadata;
+  const target = { apiVersion: "v1", kind: "Node", name: replayedNode };
+  const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace }, target };
+  await client.raw("POST", resourcePath(pods, namespace, name, "binding"), binding);
+}
+
+/** As the kubelet does it for a Pod that runs, or has done what it was made for. */
+export async function tellStatus(client: KubeClient, pod: Pod, address: string, state: "running" | "succeeded"): Promise<void> {
+  const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+  const ended = { exitCode: 0, reason: "Completed", message: "initialized", startedAt: now, finishedAt: now };
+  const isReady = state === "running";
+  const containerStatuses = (pod.spec?.containers ?? []).map(({ name, image }) => ({
+    ...{ name, image: image ?? "", imageID: image ?? "", restartCount: 0, ready: isReady, started: isReady },
+    state: isReady ? { running: { startedAt: now } } : { terminated: ended },
+  }));
+  const conditions = ["PodScheduled", "Initialized", "ContainersReady", "Ready"].map((type) => ({
+    ...{ type, lastTransitionTime: now },
+    status: isReady || !type.endsWith("Ready") ? "True" : "False",
+  }));
+  const phase = isReady ? "Running" : "Succeeded";
+  const status = { phase, conditions, containerStatuses, podIP: address, podIPs: [{ ip: address }], hostIP: "127.0.0.1", startTime: now };
+  await client.mergePatch(pods, keyOf(pod), { status }, { subresource: "status" });
+}
+
+/** As a member of Patroni tells of itself on its Pod. */
+export async function tellMember(client: KubeClient, pod: Key, leads: boolean, position: number): Promise<void> {
+  const common = { conn_url: "postgres://replayed/postgres", api_url: "https://replayed/patroni", state: "running", version: "4.0.7" };
+  const member = leads
+    ? { ...common, role: "primary", timeline: 1, xlog_location: position }
+    : { ...common, role: "replica", timeline: 1, xlog_location: position, replication_state: "streaming" };
+  const labels = { [labelNames.role]: leads ? "primary" : "replica", [labelNames.primary]: leads ? "true" : null };
+  await client.mergePatch(pods, pod, { metadata: { labels, annotations: { status: JSON.stringify(member) } } });
+}
+
+/** Makes this Pod the leader, where nobody leads yet; says who leads. Of two at the same moment one is refused, and asks again. */
+export async function lead(client: KubeClient, { namespace, name }: Key, database: string): Promise<string> {
+  const key = { namespace, name: `${database}-leader` };
+  const lock = await client.get(configMaps, key);
+  const holder = lock.metadata.annotations?.["leader"];
+  if (holder !== undefined) return holder;
+  await client.mergePatch(
+    configMaps,
+    { namespace, name: `${database}-config` },
+    { metadata: { annotations: { initialize: "7500000000000000001" } } },
+  );
+  await client.mergePatch(configMaps, key, {
+    metadata: { resourceVersion: lock.metadata.resourceVersion, annotations: leaderNow(name, 1) },
+  });
+  return name;
+}
+
+/** As the leader renews its lock in every loop. */
+export async function renew(client: KubeClient, lock: ConfigMap, position: number): Promise<void> {
+  const leader = lock.metadata.annotations?.["leader"];
+  if (leader !== undefined) await client.mergePatch(configMaps, keyOf(lock), { metadata: { annotations: leaderNow(leader, position) } });
+}
+
+function leaderNow(leader: string, position: number): Record<string, string> {
+  return {
+    leader,
+    renewTime: new Date().toISOString(),
+    optime: String(position),
+    ttl: "20",
+    transitions: "0",
+    acquireTime: "2026-01-01T00:00:00Z",
+  };
+}
