@@ -5,7 +5,7 @@ import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { Ledger } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
-import { deployedOperator, operator } from "./deployed-operator.ts";
+import { deployedOperator } from "./deployed-operator.ts";
 import { suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
