@@ -86,7 +86,7 @@ describe("deletion", () => {
     await stage.gone(sampledbs, "orders");
     await unlock(stage);
     await stage.gone(kinds.statefulSets, "orders");
-    await eventually("what was owned is gone", 30_000, async () => (await stage.names(kinds.services)).length === 0);
+    await eventually("what was owned is gone", 80_000, async () => (await stage.names(kinds.services)).length === 0);
     expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims);
     expect(await stage.names(kinds.secrets)).toEqual(secrets);
     expect((await stage.names(kinds.configMaps)).filter((name) => name.startsWith("orders-"))).toEqual(states);
@@ -114,7 +114,7 @@ describe("deletion", () => {
     await stage.podsAre("orders-0", "orders-1", "orders-2", "orders-app-0");
     await client.delete(sampledbs, stage.key("orders"));
     await stage.gone(sampledbs, "orders");
-    await eventually("what was owned is gone", 30_000, async () => (await stage.names(kinds.services)).length === 3);
+    await eventually("what was owned is gone", 80_000, async () => (await stage.names(kinds.services)).length === 3);
     const left = async (resource: Parameters<DatabaseStage["names"]>[0]) =>
       (await stage.names(resource)).filter((name) => !name.includes("orders-app-"));
     // No kubelet and no Pod uses them any more: claims go at once.

@@ -196,10 +196,11 @@ export class DatabaseStage implements AsyncDisposable {
     return await reconcile({ key: this.key(name), objects, client, signal: new AbortController().signal, log }, deps);
   }
 
+  /** The garbage collector looks for new kinds every 30 s: what was owned by a SampleDB may stay for so long after the CRD came. */
   async gone<T extends KubeObject>(resource: Resource<T>, name: string): Promise<void> {
     await eventually(
       `${resource.kind} ${name} is gone`,
-      30_000,
+      80_000,
       async () => (await this.client.find(resource, this.key(name))) === undefined,
     );
   }
