@@ -147,7 +147,9 @@ async function createOnce(client: KubeClient, secret: Secret, db: SampleDB): Pro
     return await client.create(secrets, secret);
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;
-    return await client.get(secrets, keyOf(secret)); // a replica of ours was faster
+    const made = await client.get(secrets, keyOf(secret)); // by a replica of ours that was faster, or by a stranger
+    refuseForeign(made, db);
+    return made;
   }
 }
 
