@@ -1,18 +1,9 @@
 // The Secrets of TLS: the instances' certificate beside the database, the authority's key with the operator.
+import type { Kept } from "../../runtime/certificates/rotation.ts";
 import type { Secret } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { kept as keptMetadata, labelsOf } from "./identity.ts";
 import { namesOf } from "./names.ts";
-
-/** All PEM; empty where there is nothing. */
-interface Kept {
-  readonly bundle: string;
-  readonly authorityKey: string;
-  readonly formerKey: string;
-  readonly trustedSince: string;
-  readonly certificate: string;
-  readonly key: string;
-}
 
 export function authorityName({ metadata: { namespace, name } }: SampleDB): string {
   return `authority.${namespace}.${name}`;

@@ -2,7 +2,7 @@
 import { reasons } from "../../api/conditions.ts";
 import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
-import { NotFound } from "../../runtime/kube/errors.ts";
+import { ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { belongsTo } from "../desired/identity.ts";
@@ -46,7 +46,7 @@ async function stop(scope: Scope): Promise<void> {
   const range = instanceRange({ ...inputs, powerState: "Hibernated", current, pods });
   if (range.start === current?.start && range.count === current.count) return;
   const spec = { replicas: range.count, ordinals: { start: range.start } };
-  await client.mergePatch(statefulSets, keyOf(statefulSet), { spec }).catch(ignoreGone);
+  await client.mergePatch(statefulSets, keyOf(statefulSet), { spec }).catch(ignoreNotFound);
 }
 
 /** All of it, in an order in which nothing is left that nobody would look for. */
@@ -55,13 +55,13 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   // What has one of our names and is not ours stood in the way of this SampleDB, and is not to go with it.
   const remove = async <T extends KubeObject>(resource: Resource<T>, where: Key) => {
     const found = await client.find(resource, where);
-    if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreGone);
+    if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreNotFound);
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
   for (const name of [names.initJob, names.trialJob]) await objects.remove(jobs, here(name), db);
   for (const claim of observed.claims.values()) {
     await deps.volumes.release(client, claim);
-    await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreGone);
+    await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreNotFound);
   }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
   for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.certificateSecret])
@@ -73,8 +73,4 @@ function tellWhatStays({ db, observed, deps }: Scope): void {
   const claims = [...observed.claims.keys()].join(", ");
   const note = `volumes (${claims || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
-}
-
-function ignoreGone(error: unknown): undefined {
-  if (!(error instanceof NotFound)) throw error;
 }

@@ -1,7 +1,7 @@
 // Writes desired objects, and only what differs from what is there: a converged set costs no request.
 import type { Cache } from "../cache/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { NotFound } from "../kube/errors.ts";
+import { ignoreNotFound } from "../kube/errors.ts";
 import { controllerOf, type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { covers, sameValue } from "./difference.ts";
@@ -119,8 +119,4 @@ function asCached<T extends KubeObject>(written: T, live: T | undefined): T {
 
 function withAnnotation<T extends KubeObject>(object: T, name: string, value: string): T {
   return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [name]: value } } };
-}
-
-function ignoreNotFound(error: unknown): undefined {
-  if (!(error instanceof NotFound)) throw error;
 }

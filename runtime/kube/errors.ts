@@ -68,6 +68,11 @@ export class NotFound extends ApiError {
   override readonly name = "NotFound";
 }
 
+/** For whoever wanted it gone, or has nothing more to do where it is: `.catch(ignoreNotFound)`. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error;
+}
+
 /** The object has changed since it was read, or another field manager owns a field. */
 export class Conflict extends ApiError {
   override readonly name = "Conflict";

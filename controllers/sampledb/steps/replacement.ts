@@ -1,6 +1,6 @@
 // An instance whose volume or node is gone for good is made anew on a person's word: only a person knows that it won't come back.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { NotFound } from "../../../runtime/kube/errors.ts";
+import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds.ts";
@@ -34,10 +34,11 @@ export const replacement: SampleDBStep = async (scope) => {
     deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `${name} begins with an empty volume` });
     return done;
   }
-  await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreGone);
+  await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreNotFound);
   const pod = observed.instances.find(({ podName }) => podName === name);
   // Without a word to the kubelet: it may be gone as well, and the Pod keeps the claim.
-  if (pod) await client.delete(pods, { namespace: scope.key.namespace, name }, { uid: pod.uid, gracePeriodSeconds: 0 }).catch(ignoreGone);
+  if (pod)
+    await client.delete(pods, { namespace: scope.key.namespace, name }, { uid: pod.uid, gracePeriodSeconds: 0 }).catch(ignoreNotFound);
   return doneUntil(lookAgainSeconds);
 };
 
@@ -53,8 +54,4 @@ function whyNot({ db, observed: { primary } }: Scope, name: string): string | un
 async function settle({ db, key, client }: Scope, value: string | null): Promise<void> {
   const { uid, resourceVersion } = db.metadata;
   await client.mergePatch(sampledbs, key, { metadata: { uid, resourceVersion, annotations: { [replaceAnnotation]: value } } });
-}
-
-function ignoreGone(error: unknown): undefined {
-  if (!(error instanceof NotFound)) throw error;
 }
