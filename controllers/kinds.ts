@@ -13,7 +13,7 @@ import type {
   V1ServiceAccount,
   V1StatefulSet,
 } from "@kubernetes/client-node";
-import type { Model } from "../runtime/kube/object.ts";
+import type { KubeObject, Model } from "../runtime/kube/object.ts";
 import { clusterScoped, namespaced } from "../runtime/kube/resource.ts";
 
 export type ConfigMap = Model<V1ConfigMap>;
@@ -41,3 +41,17 @@ export const secrets = namespaced<Secret>("v1", "Secret", "secrets");
 export const services = namespaced<Service>("v1", "Service", "services");
 export const serviceAccounts = namespaced<ServiceAccount>("v1", "ServiceAccount", "serviceaccounts");
 export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
+
+/** Of the Prometheus operator, which may not be there. */
+export interface PodMonitor extends KubeObject {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly podMetricsEndpoints: readonly {
+      readonly port: string;
+      readonly path: string;
+      readonly relabelings: readonly { readonly sourceLabels: readonly string[]; readonly targetLabel: string }[];
+    }[];
+  };
+}
+
+export const podMonitors = namespaced<PodMonitor>("monitoring.coreos.com/v1", "PodMonitor", "podmonitors");

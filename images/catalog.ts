@@ -38,7 +38,7 @@ export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
     context,
     target: `postgres-${tag}`,
     onDebian: true,
-    inputs: ["slim.cfg", "install.sh", "entrypoint.sh", "take-writes", "initialize-database", "try-settings"].map((file) =>
+    inputs: ["slim.cfg", "install.sh", "entrypoint.sh", "take-writes", "initialize-database", "try-settings", "serve-metrics"].map((file) =>
       join(context, file),
     ),
     buildArguments: { PACKAGES_AS_OF: packagesAsOf },

@@ -13,6 +13,7 @@ test("without flags it works in all namespaces, alone, with health and webhooks 
     metricsAddress: "0",
     metricsSecure: true,
     metricsCertificates: undefined,
+    podMonitorLabels: {},
     leaderElect: false,
     leaderElectionId: "sampledb-operator",
     leaderElectionNamespace: undefined,
@@ -23,12 +24,22 @@ test("without flags it works in all namespaces, alone, with health and webhooks 
     webhookAddress: ":9443",
     webhookCertificates: undefined,
     logLevel: "info",
+    postgresImages: { 15: "sampledb/postgres:15", 17: "sampledb/postgres:17" },
   });
+});
+
+test("images are told by the environment, as OLM wants it; an empty one is none", () => {
+  const environment = { RELATED_IMAGE_POSTGRES_17: "registry.example.com/postgres:17", RELATED_IMAGE_POSTGRES_15: "" };
+  expect(settings([], environment).postgresImages).toEqual({ 15: "sampledb/postgres:15", 17: "registry.example.com/postgres:17" });
 });
 
 test.each([
   [["--metrics-bind-address=:8443"], { metricsAddress: ":8443" }],
   [["--metrics-bind-address", "127.0.0.1:8080", "--metrics-secure=false"], { metricsAddress: "127.0.0.1:8080", metricsSecure: false }],
+  [
+    ["--pod-monitor-labels=release=prometheus, example.com/team=a"],
+    { podMonitorLabels: { release: "prometheus", "example.com/team": "a" } },
+  ],
   [["-leader-elect"], { leaderElect: true }],
   [["--leader-elect=true", "--leader-election-id=mine"], { leaderElect: true, leaderElectionId: "mine" }],
   [["--leader-elect=false"], { leaderElect: false }],
@@ -59,6 +70,7 @@ test.each([
   [["--max-concurrent-reconciles=0"], {}, '--max-concurrent-reconciles must be a number from 1 to 999, and is "0"'],
   [["--watch-namespaces=a,,b"], {}, '--watch-namespaces must have names of a-z, 0-9 and - in it, and has ""'],
   [["--leader-election-id=No!"], {}, '--leader-election-id must have names of a-z, 0-9 and - in it, and has "No!"'],
+  [["--pod-monitor-labels=release"], {}, '--pod-monitor-labels must look like name=value,name=value, and has "release"'],
   [["--metrics-secure=maybe"], {}, '--metrics-secure must be one of true, false, and is "maybe"'],
   [["--database-access=exec"], {}, '--database-access must be one of direct, port-forward, and is "exec"'],
   [[], { ENABLE_WEBHOOKS: "off" }, 'ENABLE_WEBHOOKS must be one of true, false, and is "off"'],

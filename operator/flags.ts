@@ -10,6 +10,7 @@ const flags = {
   "metrics-bind-address": ["ADDRESS", "0", "where /metrics is served; 0 switches it off"],
   "metrics-secure": ["true|false", "true", "metrics over HTTPS, for those whom the API server knows and allows; false only on loopback"],
   "metrics-cert-dir": ["DIRECTORY", "", "the certificate of the metrics; one is made at the start if left out"],
+  "pod-monitor-labels": ["LABELS", "", "labels by which a Prometheus finds the monitors of databases, such as release=prometheus"],
   "leader-elect": [undefined, false, "work only while holding the lease, so that several replicas can run"],
   "leader-election-id": ["NAME", "sampledb-operator", "the name of the lease"],
   "leader-election-namespace": ["NAMESPACE", "", "the lease's namespace; the operator's own if left out"],
@@ -36,6 +37,7 @@ export interface Settings {
   readonly metricsAddress: string;
   readonly metricsSecure: boolean;
   readonly metricsCertificates: string | undefined;
+  readonly podMonitorLabels: Readonly<Record<string, string>>;
   readonly leaderElect: boolean;
   readonly leaderElectionId: string;
   readonly leaderElectionNamespace: string | undefined;
@@ -71,6 +73,7 @@ export function parseFlags(args: readonly string[], environment: Readonly<Record
       metricsAddress: text("metrics-bind-address"),
       metricsSecure: choice("--metrics-secure", text("metrics-secure"), ["true", "false"]) === "true",
       metricsCertificates: text("metrics-cert-dir") || undefined,
+      podMonitorLabels: labels("--pod-monitor-labels", text("pod-monitor-labels")),
       leaderElect: values["leader-elect"] === true,
       leaderElectionId: objectName("--leader-election-id", text("leader-election-id")),
       leaderElectionNamespace: text("leader-election-namespace") || undefined,
@@ -128,6 +131,17 @@ function namespaceList(text: string): string[] {
   const names = text.split(",").map((name) => name.trim());
   if (text.trim() === "") return [];
   return [...new Set(names.map((name) => objectName("--watch-namespaces", name)))];
+}
+
+function labels(flag: string, text: string): Record<string, string> {
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(pairs.map((pair) => label(flag, pair.trim())));
+}
+
+function label(flag: string, pair: string): readonly [string, string] {
+  const [, name, value] = /^((?:[a-z0-9.-]{1,253}\/)?[\w.-]{1,63})=([\w.-]{0,63})$/.exec(pair) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new WrongFlag(`${flag} must look like name=value,name=value, and has ${JSON.stringify(pair)}`);
 }
 
 function objectName(flag: string, name: string): string {

@@ -1,6 +1,7 @@
 // The operator's process on a real API server: flags, health, what it says of what it does not do, webhooks, and its end.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/resources.ts";
@@ -101,7 +102,7 @@ test("health and readiness are told, check by check", async () => {
 });
 
 describe("what this version does not act on", () => {
-  test("is said in a condition, once, of every kind; and it is quiet after that", async () => {
+  test("is said in a condition, once, of every kind that asks for it; and it is quiet after that", async () => {
     const proxy = await FaultProxy.start(plane);
     const operator = start([...quiet, "--leader-elect"], { KUBECONFIG: proxy.kubeconfig });
     await until(operator, "reconciling");
@@ -110,25 +111,22 @@ describe("what this version does not act on", () => {
       const resource = [sampledbs, backups, restores].find(({ kind }) => kind === object.kind) as Resource;
       await client.create(resource, object);
     }
+    type Told = KubeObject & { spec: { backup?: object }; status?: { conditions?: { type: string; status: string; reason: string }[] } };
     const reasons = await eventually("every object has its condition", 60_000, async () => {
-      const found = await Promise.all(
-        [sampledbs, backups, restores].map(async (resource) => (await client.list(resource as Resource)).items),
-      );
-      const [databases = [], ...others] = found as (KubeObject & {
-        spec: { backup?: object };
-        status?: { conditions?: { type: string; reason: string }[] };
-      })[][];
-      const expected = [...databases.filter(({ spec }) => spec.backup), ...others.flat()];
-      const said = expected.flatMap(({ kind, status }) =>
-        (status?.conditions ?? []).map(({ type, reason }) => `${kind} ${type} ${reason}`),
-      );
-      expect(databases.filter(({ spec, status }) => !spec.backup && status?.conditions?.length)).toEqual([]);
-      return said.length === expected.length && new Set(said);
+      const found = await Promise.all([sampledbs, backups, restores].map((resource) => client.list(resource as Resource)));
+      const all = found.flatMap(({ items }) => items as Told[]);
+      if (!all.every(({ status }) => status?.conditions?.length)) return undefined;
+      const notDone = all.map(({ kind, spec, status }) => {
+        const { type = "", status: value = "" } = status?.conditions?.find(({ reason }) => reason === "NotSupportedByThisVersion") ?? {};
+        return `${kind}${spec.backup ? " with backup" : ""}: ${type} ${value}`;
+      });
+      return new Set(notDone);
     });
     expect([...reasons].sort()).toEqual([
-      "Backup Succeeded NotSupportedByThisVersion",
-      "Restore Succeeded NotSupportedByThisVersion",
-      "SampleDB BackupConfigured NotSupportedByThisVersion",
+      "Backup: Succeeded Unknown",
+      "Restore: Succeeded Unknown",
+      "SampleDB with backup: BackupConfigured False",
+      "SampleDB:  ",
     ]);
 
     // Taken back when there is no cause for it any more.
@@ -136,9 +134,16 @@ describe("what this version does not act on", () => {
     await client.jsonPatch(sampledbs, { namespace: "default", name: metadata.name }, [{ op: "remove", path: "/spec/backup" }]);
     await eventually("the condition goes", 30_000, async () => {
       const { status } = await client.get(sampledbs, { namespace: "default", name: metadata.name });
-      return (status?.conditions ?? []).length === 0;
+      return status?.conditions?.every(({ type }) => type !== "BackupConfigured");
     });
-    const writes = () => proxy.requests.filter(({ method, resource }) => method !== "GET" && resource !== "leases").length;
+    const writes = () =>
+      proxy.requests.filter(({ method, resource }) => method !== "GET" && resource !== "leases" && resource !== "events").length;
+    // Databases whose Pods nobody runs are as far as they get; their objects are there.
+    await eventually("no write for three seconds", 60_000, async () => {
+      const seen = writes();
+      await sleep(3000);
+      return writes() === seen;
+    });
     const before = writes();
     await eventually("five renewals of the lease go by", 30_000, () => proxy.count({ resource: "leases", verb: "update" }) > 5);
     expect(writes()).toBe(before);

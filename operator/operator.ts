@@ -11,6 +11,8 @@ import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Credentials } from "../controllers/sampledb/credentials.ts";
 import { Inspections } from "../controllers/sampledb/inspections.ts";
 import type { Instance } from "../controllers/sampledb/instance.ts";
+import { reportDatabases, TimeToReady } from "../controllers/sampledb/metrics.ts";
+import { Monitors } from "../controllers/sampledb/monitors.ts";
 import { Volumes } from "../controllers/sampledb/volumes.ts";
 import { aborted } from "../runtime/aborted.ts";
 import { Elector } from "../runtime/election/elector.ts";
@@ -80,17 +82,21 @@ export async function runOperator(process: Process): Promise<void> {
   const { cache, events } = manager;
   const credentials = new Credentials({ operatorNamespace: namespace, now, password: () => randomBytes(24).toString("base64url") });
   const patroni = patroniWith(credentials, dialFor(settings.databaseAccess, loadKubeConfig));
+  const inspections = new Inspections();
   const database = {
     cache,
     events,
     credentials,
     patroni,
-    inspections: new Inspections(),
+    inspections,
+    timeToReady: new TimeToReady(metrics, now),
+    monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
     volumes: new Volumes(),
     images: settings.postgresImages,
     now,
   };
   manager.add(sampleDBController(database, options));
+  reportDatabases(metrics, { cache, inspections, leads: elector?.mayWrite ?? (() => true) });
   for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
 
   let webhooks: Webhooks | undefined;

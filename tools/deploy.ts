@@ -18,8 +18,11 @@ const images = new Map<RegExp, ImageDefinition>([
 /** Every database, and what keeps one from being deleted while no operator looks after it. */
 const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)$/m;
 
-async function manifest(): Promise<string> {
-  let built = await run("kubectl", ["kustomize", join(root, "config/default")]);
+const withKubectl = (directory: string) => run("kubectl", ["kustomize", directory]);
+
+/** Everything that make deploy applies. */
+export async function operatorManifest(kustomize: (directory: string) => Promise<string> = withKubectl): Promise<string> {
+  let built = await kustomize(join(root, "config/default"));
   for (const [placeholder, image] of images) {
     if (built.search(placeholder) < 0) throw new Error(`config/manager has nothing to replace with ${imageReference(image)}`);
     built = built.replace(placeholder, `$1 ${imageReference(image)}`);
@@ -29,26 +32,28 @@ async function manifest(): Promise<string> {
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {
   async apply() {
-    process.stdout.write(await run("kubectl", ["apply", "--server-side", "--filename=-"], { input: await manifest() }));
+    process.stdout.write(await run("kubectl", ["apply", "--server-side", "--filename=-"], { input: await operatorManifest() }));
   },
 
   /** CRDs and policies stay: taking them away is make uninstall, and a decision of its own. */
   async delete() {
-    const documents = (await manifest()).split(/^---$/m).filter((document) => !staying.test(document));
+    const documents = (await operatorManifest()).split(/^---$/m).filter((document) => !staying.test(document));
     const options = ["delete", "--ignore-not-found", "--timeout=180s", "--filename=-"];
     process.stdout.write(await run("kubectl", options, { input: documents.join("---") }));
   },
 
   async installer() {
     mkdirSync(join(root, "dist"), { recursive: true });
-    writeFileSync(join(root, "dist/install.yaml"), await manifest());
+    writeFileSync(join(root, "dist/install.yaml"), await operatorManifest());
     say("dist/install.yaml is written: kubectl apply --server-side --filename dist/install.yaml");
   },
 };
 
-await runProgram(async () => {
+async function main(): Promise<void> {
   const [name = ""] = process.argv.slice(2);
   const command = commands[name];
   if (!command) throw new Refusal(`no command ${name}: there are ${Object.keys(commands).join(", ")}`);
   await command();
-});
+}
+
+if (import.meta.main) await runProgram(main);

@@ -2,7 +2,7 @@
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
-import { replicationUser, superuser } from "./credentials.ts";
+import { monitoringUser, replicationUser, superuser } from "./credentials.ts";
 import { instanceComponent, instanceLabels, kept, labelNames, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 import { patroniPort, postgresPort } from "./services.ts";
@@ -60,13 +60,16 @@ function localSettings(db: SampleDB) {
   };
 }
 
+/** The major that the data is of; it outlives the SampleDB, as the data does. */
+export const majorAnnotation = "sampledb.io/major";
 /** When the settings were written last. */
 export const settingsSinceAnnotation = "sampledb.io/settings-since";
 
 /** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
 export function dynamicConfig(db: SampleDB, since: string): ConfigMap {
   const config = JSON.stringify(dynamicSettings(db));
-  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since });
+  const major = String(db.spec.postgresVersion);
+  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major });
 }
 
 /** The others, empty: Patroni fills them in, and may not make them. */
@@ -101,6 +104,8 @@ function dynamicSettings(db: SampleDB) {
       remove_data_directory_on_diverged_timelines: true,
       parameters: parameters(db),
       pg_hba: hostBasedAuthentication(db),
+      // The exporter is a process of the same user as the server. Not `trust`: who else gets at the socket one day is not let in by it.
+      pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],
     },
   };
 }
@@ -145,10 +150,12 @@ function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
 export function hostBasedAuthentication({ spec }: SampleDB): string[] {
   return [
     `local all ${superuser} peer`,
+    `local all ${monitoringUser} peer map=${monitoringUser}`,
     `hostssl replication ${replicationUser} all scram-sha-256`,
     `hostssl all ${superuser} all scram-sha-256`,
     `host replication ${replicationUser} all reject`,
     `host all ${superuser} all reject`,
+    `host all ${monitoringUser} all reject`,
     ...(spec.postgresql?.hba ?? ["host all all all scram-sha-256"]),
   ];
 }

@@ -7,6 +7,8 @@ import { postgresPort } from "./services.ts";
 
 export const superuser = "postgres";
 export const replicationUser = "replication";
+/** Has no password: it comes by the socket of its own Pod only. */
+export const monitoringUser = "monitor";
 
 export function superuserSecret(db: SampleDB, password: string): Secret {
   return basicAuth(db, namesOf(db).superuserSecret, superuser, password);

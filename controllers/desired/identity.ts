@@ -1,5 +1,5 @@
 // Labels and owners: how what belongs to a SampleDB is found, and what goes with it.
-import { controlledBy, type ObjectMeta } from "../../runtime/kube/object.ts";
+import { controlledBy, type KubeObject, type ObjectMeta } from "../../runtime/kube/object.ts";
 import type { SampleDB } from "../resources.ts";
 
 export const managedBy = { "app.kubernetes.io/managed-by": "sampledb-operator" } as const;
@@ -40,4 +40,12 @@ export function owned(db: SampleDB, name: string): ObjectMeta {
 export function kept(db: SampleDB, name: string): ObjectMeta {
   const { namespace = "" } = db.metadata;
   return { name, namespace, labels: labelsOf(db) };
+}
+
+/** Whether an object was made for the SampleDB of this name, this one or one before it. */
+export function belongsTo(
+  { metadata: { name } }: Pick<SampleDB, "metadata">,
+  { metadata: { labels } }: Pick<KubeObject, "metadata">,
+): boolean {
+  return Object.entries({ ...managedBy, [labelNames.database]: name }).every(([label, value]) => labels?.[label] === value);
 }

@@ -2,6 +2,7 @@
 import type { PersistentVolumeClaim, StatefulSet } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { dataDirectory, patroniFile, socketDirectory, tlsDirectory } from "./configuration.ts";
+import { exporter } from "./exporter.ts";
 import { instanceLabels, instanceSelector, kept, owned } from "./identity.ts";
 import { claimName, namesOf } from "./names.ts";
 import { patroniPort, postgresPort } from "./services.ts";
@@ -182,6 +183,7 @@ function instancePod(db: SampleDB, image: string): PodSpec {
           { name: "shared-memory", mountPath: "/dev/shm" },
         ],
       },
+      { ...exporter(db, image), securityContext: containerSecurity },
     ],
     volumes: [
       { name: "config", configMap: { name: patroniConfig } },

@@ -23,6 +23,7 @@ export interface Names {
   readonly initJob: string;
   readonly trialJob: string;
   readonly disruptionBudget: string;
+  readonly podMonitor: string;
 }
 
 export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Names {
@@ -44,6 +45,7 @@ export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Nam
     initJob: `${name}-init`,
     trialJob: `${name}-trial`,
     disruptionBudget: name,
+    podMonitor: name,
   };
 }
 

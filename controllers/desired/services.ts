@@ -13,7 +13,9 @@ type Exposure = NonNullable<SampleDB["spec"]["services"]>["readWrite"];
 
 /** Leads to the one instance that says it takes writes, and to none that was lost. */
 export function readWriteService(db: SampleDB): Service {
-  return service(db, namesOf(db).readWriteService, { [labelNames.primary]: "true" }, db.spec.services?.readWrite);
+  const { spec, ...rest } = service(db, namesOf(db).readWriteService, { [labelNames.primary]: "true" }, db.spec.services?.readWrite);
+  // The label says all: a primary that is restarted has no other that could answer for it, and a probe would add its seconds.
+  return { ...rest, spec: { ...spec, publishNotReadyAddresses: true } };
 }
 
 export function readOnlyService(db: SampleDB): Service {

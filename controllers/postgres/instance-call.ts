@@ -34,6 +34,8 @@ export interface InstanceAnswer {
   readonly text: string;
   /** SHA-256 of the certificate that the instance serves. */
   readonly fingerprint: string;
+  /** When that certificate ends. */
+  readonly expires: Date | undefined;
 }
 
 /** Far more than Patroni ever says. Whoever may run SQL as a superuser can answer in its place, without an end. */
@@ -55,12 +57,12 @@ export async function callInstance(instance: Instance, request: InstanceRequest,
   try {
     socket = secure(await dialled(instance, end.signal), instance, request.identity);
     await once(socket, "secureConnect", { signal: end.signal });
-    const fingerprint = socket.getPeerX509Certificate()?.fingerprint256 ?? ""; // gone once the connection is closed
+    const served = socket.getPeerX509Certificate(); // gone once the connection is closed
     const response = await exchange(socket, request, end.signal, () => {
       sent = true;
     });
     const text = await bodyOf(response, what, end.signal);
-    return { status: response.statusCode ?? 0, text, fingerprint };
+    return { status: response.statusCode ?? 0, text, fingerprint: served?.fingerprint256 ?? "", expires: served?.validToDate };
   } catch (error) {
     if (end.signal.aborted) throw end.signal.reason;
     if (error instanceof PatroniError) throw error;

@@ -63,6 +63,7 @@ test("a status comes with the certificate that is served, and is asked for as no
     state: "running",
     role: "primary",
     certificateFingerprint: expect.stringMatching(/^[0-9A-F:]{95}$/),
+    certificateExpires: expect.any(Date),
   });
   expect(peer).toEqual({});
 });

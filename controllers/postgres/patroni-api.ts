@@ -16,6 +16,8 @@ export type CallLimits = Partial<Limits>;
 export interface ObservedStatus extends PatroniStatus {
   /** SHA-256 of the certificate that Patroni serves: that of the Secret once it has read it, and the authorities beside it. */
   readonly certificateFingerprint: string;
+  /** When that certificate ends. */
+  readonly certificateExpires: Date | undefined;
 }
 
 /**
@@ -40,10 +42,10 @@ export class PatroniApi {
   async status(limits: CallLimits = {}): Promise<ObservedStatus> {
     // Without our certificate: an instance that does not trust it, or not any more, can still be read.
     const request = { method: "GET", path: "/patroni" } as const;
-    const { text, fingerprint } = await this.#call(request, limits);
+    const { text, fingerprint, expires } = await this.#call(request, limits);
     const status = parseStatus(text);
     if (status === undefined) throw new PatroniError(`${this.#what(request)}: the answer is no status`);
-    return { ...status, certificateFingerprint: fingerprint };
+    return { ...status, certificateFingerprint: fingerprint, certificateExpires: expires };
   }
 
   /**

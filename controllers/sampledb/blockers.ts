@@ -26,7 +26,11 @@ export function blockersOf({ db, observed, findings, now }: StatusInputs): Told 
 function ofInstance({ podName, problem }: Instance): Blocker[] {
   if (!problem) return [];
   return [
-    { reason: problem.reason, message: `${podName} does not start: ${problem.message || problem.reason}`, remedy: remedyFor(problem) },
+    {
+      reason: problem.reason,
+      message: `${podName} does not start: ${problem.message || problem.reason}`,
+      remedy: remedyFor(problem, podName),
+    },
   ];
 }
 
@@ -39,6 +43,10 @@ const remedies: Readonly<Record<string, string>> = {
   CreateContainerConfigError: "make the Secret or ConfigMap that the message names again",
 };
 
-function remedyFor({ reason }: Problem): string {
-  return remedies[reason] ?? "kubectl describe pod tells more";
+function remedyFor({ reason }: Problem, podName: string): string {
+  const lost =
+    reason === "Unschedulable"
+      ? `; if its node or volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
+      : "";
+  return `${remedies[reason] ?? "kubectl describe pod tells more"}${lost}`;
 }

@@ -9,7 +9,7 @@ import { AlreadyExists } from "../../runtime/kube/errors.ts";
 import { type Key, keyOf, keyText } from "../../runtime/kube/object.ts";
 import { authorityName, authoritySecret, certificateSecret, keptIn } from "../desired/certificates.ts";
 import { applicationSecret, replicationSecret, superuserSecret } from "../desired/credentials.ts";
-import { labelNames, managedBy } from "../desired/identity.ts";
+import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { type Secret, secrets } from "../kinds.ts";
 import { clientCertificate, renewalDue, rotateCertificates } from "../postgres/database-authority.ts";
@@ -147,13 +147,14 @@ async function createOnce(client: KubeClient, secret: Secret, db: SampleDB): Pro
     return await client.create(secrets, secret);
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;
-    return await client.get(secrets, keyOf(secret)); // a replica of ours was faster
+    const made = await client.get(secrets, keyOf(secret)); // by a replica of ours that was faster, or by a stranger
+    refuseForeign(made, db);
+    return made;
   }
 }
 
 /** A Secret of that name that someone else made is not ours to use or to change. */
 function refuseForeign(secret: Secret, db: SampleDB): void {
-  const labels = secret.metadata.labels ?? {};
-  const ours = Object.entries({ ...managedBy, [labelNames.database]: db.metadata.name }).every(([name, value]) => labels[name] === value);
-  if (!ours) throw new Occupied(`Secret ${keyText(keyOf(secret))} is there already and was not made for SampleDB ${db.metadata.name}`);
+  if (!belongsTo(db, secret))
+    throw new Occupied(`Secret ${keyText(keyOf(secret))} is there already and was not made for SampleDB ${db.metadata.name}`);
 }

@@ -5,6 +5,7 @@ import { after, type Result } from "../../runtime/controller/result.ts";
 import { NotFound } from "../../runtime/kube/errors.ts";
 import { type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
+import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets, statefulSets } from "../kinds.ts";
 import { instanceRange } from "./instance-range.ts";
@@ -49,14 +50,18 @@ async function stop(scope: Scope): Promise<void> {
 }
 
 /** All of it, in an order in which nothing is left that nobody would look for. */
-async function destroy({ db, key, observed, client, deps }: Scope): Promise<void> {
+async function destroy({ db, key, observed, client, objects, deps }: Scope): Promise<void> {
   const names = namesOf(db);
-  const remove = <T extends KubeObject>(resource: Resource<T>, where: Key) => client.delete(resource, where).catch(ignoreGone);
+  // What has one of our names and is not ours stood in the way of this SampleDB, and is not to go with it.
+  const remove = async <T extends KubeObject>(resource: Resource<T>, where: Key) => {
+    const found = await client.find(resource, where);
+    if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreGone);
+  };
   const here = (name: string) => ({ namespace: key.namespace, name });
-  for (const name of [names.initJob, names.trialJob]) await remove(jobs, here(name));
+  for (const name of [names.initJob, names.trialJob]) await objects.remove(jobs, here(name), db);
   for (const claim of observed.claims.values()) {
     await deps.volumes.release(client, claim);
-    await remove(persistentVolumeClaims, keyOf(claim));
+    await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreGone);
   }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
   for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.certificateSecret])

@@ -4,6 +4,8 @@ import { BoundedMap } from "../../runtime/bounded-map.ts";
 export interface Inspection {
   /** Of the certificate that it serves. */
   readonly fingerprint: string;
+  /** When it ends. */
+  readonly expires: Date | undefined;
   /** The authorities that came with that certificate, once it serves the newest. */
   readonly authorities: string | undefined;
   /** Such as 17.5. */

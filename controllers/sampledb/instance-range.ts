@@ -23,8 +23,8 @@ export function instanceRange(inputs: RangeInputs): InstanceRange {
 
 /** Replicas first, so that they have all that the primary wrote; then the primary. */
 function hibernating({ current, pods, primary, lastPrimary }: RangeInputs): InstanceRange {
+  if (current?.count === 0) return current;
   const last = primary ?? lastPrimary ?? current?.start ?? 0;
-  if (!current || current.count === 0) return { start: current?.start ?? 0, count: 0 };
   const othersLeft = pods.some((ordinal) => ordinal !== last);
   return { start: last, count: othersLeft && pods.includes(last) ? 1 : 0 };
 }
@@ -36,7 +36,7 @@ function running({ wanted, current, primary, lastPrimary, initialized }: RangeIn
   if (primary !== undefined) return { start: 0, count: Math.max(wanted, primary + 1) };
   const startsAlone = !current || current.count === 0 || (current.count === 1 && current.start === lastPrimary);
   if (startsAlone) return { start: lastPrimary ?? 0, count: 1 };
-  // Nobody leads at the moment, and who will is not known: nobody is taken away.
-  const end = Math.max(wanted, current.start + current.count);
+  // Nobody leads at the moment, and who will is not known: nobody is taken away, and who led last is there to be chosen.
+  const end = Math.max(wanted, current.start + current.count, (lastPrimary ?? 0) + 1);
   return { start: 0, count: end };
 }

@@ -18,6 +18,8 @@ export interface Instance {
   readonly address: string | undefined;
   /** It receives what the primary writes. */
   readonly streaming: boolean;
+  /** Patroni would let it take over: it receives what the primary writes, and where commits wait for a replica, they wait for this one. */
+  readonly mayTakeOver: boolean;
   /** Settings that wait for a restart of PostgreSQL. */
   readonly pendingRestart: readonly PendingSetting[] | undefined;
   /** A digest of what the user had asked for when the Pod was made. */
@@ -41,22 +43,29 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What Patroni tells of a member. It writes it anew in each loop, because the position in the log moves. */
+/**
+ * What Patroni tells of a member. It writes it anew in each loop, because the position in the log moves. Whoever may run SQL as a
+ * superuser can write in its place: nothing of it is taken for granted.
+ */
 interface MemberData {
   readonly state?: string;
   readonly role?: string;
   readonly timeline?: number;
   readonly replication_state?: string;
   readonly pending_restart?: boolean;
-  readonly pending_restart_reason?: Readonly<Record<string, { old_value?: unknown; new_value?: unknown }>>;
+  readonly pending_restart_reason?: Readonly<Record<string, { old_value?: unknown; new_value?: unknown } | null>> | null;
   readonly xlog_location?: number;
 }
 
-/** `leader` is who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides. */
-export function instanceOf(pod: Pod, leader: string | undefined): Instance {
+/**
+ * `leader` is who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides.
+ * `synchronous` are those for which commits wait; undefined where they wait for nobody.
+ */
+export function instanceOf(pod: Pod, leader: string | undefined, synchronous?: ReadonlySet<string>): Instance {
   const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
   const data = memberData(pod);
   const going = deletionTimestamp !== undefined;
+  const streaming = data.replication_state === "streaming";
   return {
     podName: name,
     uid,
@@ -64,10 +73,11 @@ export function instanceOf(pod: Pod, leader: string | undefined): Instance {
     ready: !going && isReady(pod),
     going,
     role: roleOf(data, name === leader),
-    timeline: data.timeline,
+    timeline: Number.isSafeInteger(data.timeline) ? data.timeline : undefined,
     node: pod.spec?.nodeName,
     address: pod.status?.podIP,
-    streaming: data.replication_state === "streaming",
+    streaming,
+    mayTakeOver: streaming && (synchronous?.has(name) ?? true),
     pendingRestart: pendingSettings(data),
     asked: annotations[instanceAnnotations.asked],
     revision: labels["controller-revision-hash"],
@@ -104,10 +114,10 @@ function roleOf({ role, state }: MemberData, leads: boolean): Instance["role"] {
 
 function pendingSettings(data: MemberData): PendingSetting[] | undefined {
   if (data.pending_restart !== true) return undefined;
-  return Object.entries(data.pending_restart_reason ?? {}).map(([name, { old_value, new_value }]) => ({
+  return Object.entries(data.pending_restart_reason ?? {}).map(([name, setting]) => ({
     name,
-    from: String(old_value ?? ""),
-    to: String(new_value ?? ""),
+    from: String(setting?.old_value ?? ""),
+    to: String(setting?.new_value ?? ""),
   }));
 }
 

@@ -44,9 +44,11 @@ export const hibernated: Check = ({ db, observed }) => {
     : no(reasons.hibernating, `${observed.instances.length} instances are still stopping`);
 };
 
-export const noPrimary: Check = ({ observed }) => {
-  const { primary, initialized } = observed;
+export const noPrimary: Check = ({ db, observed, outcome }) => {
+  const { primary, initialized, statefulSet } = observed;
   if (primary?.ready && primary.takesWrites) return undefined;
+  if (db.spec.paused && !statefulSet) return no(reasons.paused, "nothing is made while spec.paused is true");
+  if (!initialized && outcome.errors.length > 0) return no(reasons.provisioning, triedAgain(outcome));
   if (!initialized) return no(reasons.provisioning, "the first instance is being made");
   if (primary?.ready) return no(reasons.noPrimary, `${primary.podName} is primary, and the read-write Service does not lead to it yet`);
   if (primary) return no(reasons.noPrimary, `${primary.podName} is primary and does not answer SQL`);
@@ -73,6 +75,8 @@ export const changeNotIn: Check = ({ findings: { trial } }) => {
     ? no(reasons.changeOnTrial, "the change is tried out in a Pod of its own first; the instances go on as they were")
     : no(reasons.changeRefused, `the change does not work, and the instances go on as they were: ${trial.message}`);
 };
+
+export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade === undefined ? undefined : no(reasons.notSupported, upgrade));
 
 export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === undefined ? undefined : no(reasons.rollingOut, rollout));
 
@@ -112,8 +116,11 @@ const resizing: Check = ({ db, observed }) => {
   return no(reasons.resizing, `volumes grow to ${db.spec.storage.size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);
 };
 
-const failures: Check = ({ outcome: { errors } }) =>
-  errors.length === 0 ? undefined : no(reasons.reconcileFailed, `it is tried again: ${errors.map(({ message }) => message).join("; ")}`);
+const failures: Check = ({ outcome }) => (outcome.errors.length === 0 ? undefined : no(reasons.reconcileFailed, triedAgain(outcome)));
+
+function triedAgain({ errors }: StatusInputs["outcome"]): string {
+  return `it is tried again: ${errors.map(({ message }) => message).join("; ")}`;
+}
 
 /** The first that holds is the reason. What keeps applications from working comes before what does not. */
 export const readiness: readonly Check[] = [
@@ -124,6 +131,7 @@ export const readiness: readonly Check[] = [
   noPrimary,
   notInitialized,
   changeNotIn,
+  upgradeNotDone,
   rollingOut,
   scaling,
   instancesMissing,

@@ -1,6 +1,8 @@
 // The whole story of a SampleDB; the order of the steps is the design.
+
 import { checkSampleDB } from "../../api/checks/sampledb.ts";
 import { describeViolations } from "../../api/checks/violation.ts";
+import { conditionTypes } from "../../api/conditions.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
@@ -8,7 +10,8 @@ import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { deletion } from "./deletion.ts";
 import { eventsBetween } from "./events.ts";
-import { type Dependencies, type Findings, observe, type SampleDBStep, type Scope } from "./scope.ts";
+import { heldBack } from "./major.ts";
+import { type Dependencies, type Findings, type Initialization, observe, type SampleDBStep, type Scope } from "./scope.ts";
 import { computeStatus } from "./status.ts";
 import { access } from "./steps/access.ts";
 import { configuration } from "./steps/configuration.ts";
@@ -16,6 +19,7 @@ import { credentials } from "./steps/credentials.ts";
 import { initialization } from "./steps/initialization.ts";
 import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
+import { monitoring } from "./steps/monitoring.ts";
 import { orders } from "./steps/orders.ts";
 import { policies } from "./steps/policies.ts";
 import { replacement } from "./steps/replacement.ts";
@@ -37,6 +41,7 @@ export const steps: readonly SampleDBStep[] = [
   access,
   services,
   policies,
+  monitoring,
   writePath,
   trial,
   configuration,
@@ -84,17 +89,28 @@ async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promis
   const status = computeStatus({ ...scope, outcome, version, now: deps.now });
   await objects.applyStatus(sampledbs, db, status);
   for (const event of eventsBetween(db.status, status)) deps.events.record(db, event);
+  deps.timeToReady.told(db, status);
 }
 
-function openScope(db: SampleDB, request: Request, deps: Dependencies): Scope {
+function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope {
+  const observed = observe(asked, deps.cache);
+  const { db, upgrade } = heldBack(asked, observed);
   const violations = checkSampleDB(db.spec); // the webhook may have been off
+  const invalid = violations.length > 0 ? describeViolations(violations) : undefined;
   const findings: Findings = {
-    blockers: [],
+    blockers: upgrade ? [upgrade] : [],
     trial: { kind: "accepted" },
-    initialization: { kind: "waiting" },
+    initialization: initializationTold(db),
     rollout: undefined,
     serving: undefined,
-    invalid: violations.length > 0 ? describeViolations(violations) : undefined,
+    invalid,
+    upgrade: upgrade?.message,
   };
-  return { ...request, db, deps, observed: observe(db, deps.cache), findings };
+  return { ...request, db, deps, observed, findings };
+}
+
+/** What is done stays done where no step looks at it: a database that sleeps or is paused is not initialized anew afterwards. */
+function initializationTold({ status }: SampleDB): Initialization {
+  const told = status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
+  return told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" };
 }

@@ -50,8 +50,9 @@ export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): 
   const stale = replicas.find(outdated);
   if (stale) return { kind: "replace", instance: stale };
   if (outdated(primary)) {
-    const [to] = replicas;
-    return to ? { kind: "switchover", from: primary, to } : { kind: "replace", instance: primary };
+    if (replicas.length === 0) return { kind: "replace", instance: primary };
+    const to = replicas.find(({ mayTakeOver }) => mayTakeOver); // Patroni drops an order to any other
+    return to ? { kind: "switchover", from: primary, to } : { kind: "wait", for: "a replica that may take over" };
   }
   if (primary.pendingRestart?.some(shrinks)) return { kind: "restart", instance: primary };
   const pending = [...replicas, primary].find(({ pendingRestart }) => pendingRestart);

@@ -22,6 +22,8 @@ import type { SampleDB } from "../resources.ts";
 import type { Credentials, Serving } from "./credentials.ts";
 import type { Inspections } from "./inspections.ts";
 import { type Instance, instanceOf, type Problem } from "./instance.ts";
+import type { TimeToReady } from "./metrics.ts";
+import type { Monitors } from "./monitors.ts";
 import type { Volumes } from "./volumes.ts";
 
 export interface Dependencies {
@@ -30,6 +32,8 @@ export interface Dependencies {
   readonly credentials: Credentials;
   readonly inspections: Inspections;
   readonly volumes: Volumes;
+  readonly timeToReady: TimeToReady;
+  readonly monitors: Monitors;
   readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
   /** The image for each major. */
   readonly images: Readonly<Record<number, string>>;
@@ -67,6 +71,8 @@ export interface Findings {
   serving: Serving | undefined;
   /** Why the spec can't be acted on. */
   invalid: string | undefined;
+  /** Why the major that is asked for is not the one that runs. */
+  upgrade: string | undefined;
 }
 
 export type Trial = { readonly kind: "accepted" } | { readonly kind: "running" } | { readonly kind: "refused"; readonly message: string };
@@ -109,10 +115,11 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
   const leader = state(names.leader);
   const dynamicConfig = state(names.dynamicConfig);
+  const synchronous = synchronousOf(state(names.sync));
   const instances = cache
     .watched(pods)
     .listBy(byDatabase, index)
-    .map((pod) => instanceOf(pod, leader?.metadata.annotations?.["leader"]))
+    .map((pod) => instanceOf(pod, leader?.metadata.annotations?.["leader"], synchronous))
     .sort((a, b) => a.ordinal - b.ordinal);
   return {
     statefulSet,
@@ -137,15 +144,24 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   };
 }
 
+/** As Patroni keeps them. Empty where commits are to wait and there is nobody to wait for. */
+function synchronousOf(state: ConfigMap | undefined): ReadonlySet<string> | undefined {
+  const { leader, sync_standby: names = "" } = state?.metadata.annotations ?? {};
+  return leader ? new Set(names.split(",").filter(Boolean)) : undefined;
+}
+
 function newest(found: readonly Pod[], job: string): [string, Pod][] {
   const [pod] = found.toSorted((a, b) => (b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? ""));
   return pod ? [[job, pod]] : [];
 }
 
-/** The ordinal of who was primary last: as noted when it was stopped, as Patroni's lock says, or as was told last. */
+/**
+ * The ordinal of who was primary last: as Patroni's lock says, as was told last, or as noted when it was stopped. In this order: a
+ * note stays when the database is woken and fails over, and whoever is started by an old one lacks what was written since.
+ */
 export function lastPrimary(db: SampleDB, { leader, claims }: Observed): number | undefined {
   const told = leader?.metadata.annotations;
-  const name = told?.[lastPrimaryAnnotation] ?? told?.["leader"] ?? db.status?.primaryPodName;
+  const name = told?.["leader"] || db.status?.primaryPodName || told?.[lastPrimaryAnnotation];
   const ordinal = name === undefined ? Number.NaN : ordinalOf(name);
   if (Number.isInteger(ordinal) && claims.has(claimName(db, ordinal))) return ordinal;
   const [first] = [...claims.keys()].map(ordinalOf).sort((a, b) => a - b);

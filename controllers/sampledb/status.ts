@@ -17,6 +17,7 @@ import {
   restartPending,
   rollingOut,
   type StatusInputs,
+  upgradeNotDone,
 } from "./readiness.ts";
 
 export function computeStatus(inputs: StatusInputs): SampleDBStatus {
@@ -61,7 +62,7 @@ function conditionList(inputs: StatusInputs): ConditionNow[] {
     reason: reasons.primaryAvailable,
     message: `${observed.primary?.podName} takes writes`,
   };
-  const applied = first([invalidSpec, changeNotIn, rollingOut, restartPending], inputs) ?? {
+  const applied = first([invalidSpec, changeNotIn, upgradeNotDone, rollingOut, restartPending], inputs) ?? {
     status: "True",
     reason: reasons.upToDate,
     message: "every instance runs as the spec asks",

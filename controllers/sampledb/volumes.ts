@@ -5,7 +5,7 @@ import { Forbidden } from "../../runtime/kube/errors.ts";
 import { type PersistentVolumeClaim, persistentVolumes } from "../kinds.ts";
 
 /** On a volume that was told to stay: what would become of it otherwise. */
-const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
+export const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
 
 /** Volumes are not watched: the cluster has many, and few are ours. What was written is remembered. */
 export class Volumes {

@@ -3,7 +3,7 @@
 import { Refusal, runProgram, say, step } from "../../tools/progress.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import type { LocalCluster } from "../cluster/local-cluster.ts";
-import { OperatorDeployment } from "../database/operator-deployment.ts";
+import { Operator } from "../database/operator.ts";
 import { deleteNamespace, makeNamespace, withCluster } from "./bench-cluster.ts";
 import { byHand } from "./by-hand.ts";
 import { type Figure, median, printFigures } from "./figures.ts";
@@ -20,7 +20,7 @@ await runProgram(async () => {
   if (unknown.length > 0) throw new Refusal(`BENCH_PARTS has no ${unknown.join(", ")}: there are ${parts.join(", ")}`);
   if (chosen.includes("provisioning") || chosen.includes("outages")) {
     await withCluster(async (kubectl, local) => {
-      const operator = new OperatorDeployment(kubectl);
+      const operator = new Operator(kubectl);
       await step("the operator", () => operator.make("deploy").then(() => operator.ready()));
       if (chosen.includes("provisioning")) printFigures("From manifest to service", await provisioning(kubectl));
       if (chosen.includes("outages")) printFigures("Writes stand still", await outages(kubectl, local, operator));
@@ -49,7 +49,7 @@ async function provisioning(kubectl: Kubectl): Promise<Figure[]> {
   return [figure("apply to first SQL", ({ firstSql }) => firstSql), figure("apply to three ready", ({ threeReady }) => threeReady)];
 }
 
-async function outages(kubectl: Kubectl, local: LocalCluster | undefined, operator: OperatorDeployment): Promise<Figure[]> {
+async function outages(kubectl: Kubectl, local: LocalCluster | undefined, operator: Operator): Promise<Figure[]> {
   const names = { operator: "bench-outages", hand: "bench-outages-hand" };
   const { name } = benchDatabase.metadata;
   const [ledgerNode = ""] = await freeNodes(kubectl, (await operator.leader()).node);
@@ -114,7 +114,7 @@ async function freeNodes(kubectl: Kubectl, taken: string): Promise<string[]> {
 }
 
 /** Has an operator on one of these nodes lead, and says on which. */
-async function leadFrom(operator: OperatorDeployment, nodes: readonly string[]): Promise<string | undefined> {
+async function leadFrom(operator: Operator, nodes: readonly string[]): Promise<string | undefined> {
   const { name, node } = await operator.leader();
   if (nodes.includes(node)) return node;
   await operator.system.run("delete", "pod", name);

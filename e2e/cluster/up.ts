@@ -112,6 +112,8 @@ async function serving(cluster: LocalCluster, coredns: ImageArchive, repairedAt:
     return nodes.filter(isReady).length === plan.nodes.length && heard.length === plan.nodes.length;
   });
   await eventually("cluster DNS runs on every node", 90_000, async () => {
+    // The controller-manager ends when it is not let in within ten seconds, which a busy machine may need, and counts on being started again.
+    await cluster.boot(plan.controlPlane.name);
     const pods = await kubectl.list("pods", "--namespace=kube-system", "--selector=k8s-app=kube-dns").catch(() => []);
     const ready = new Set(pods.filter(isReady).map((pod) => pod["status"].containerStatuses[0].containerID));
     return plan.nodes.every(({ name }) => ready.has(`containerd://${dnsContainer(cluster.pid(name))}`));

@@ -5,7 +5,7 @@ import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { apiVersion } from "../../api/version.ts";
 import { instanceComponent, labelNames } from "../../controllers/desired/identity.ts";
 import type { SampleDB } from "../../controllers/resources.ts";
-import { eventuallySucceeds } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
 
 type Spec = z.input<typeof sampleDBSpec>;
@@ -46,6 +46,14 @@ export class Database {
     return new Database(kubectl, manifest.metadata.name);
   }
 
+  /** With their data, which is what a namespace's deletion is refused for. */
+  static async deleteAll(namespace: Kubectl): Promise<void> {
+    const found = await namespace.list("sampledbs.sampledb.io").catch(() => []); // the kind may not be installed
+    const databases = found.map((object) => new Database(namespace, nameOf(object)));
+    for (const database of databases) await database.change({ deletionPolicy: "Delete", deletionProtection: false, paused: false });
+    if (databases.length > 0) await namespace.run("delete", "sampledbs.sampledb.io", "--all", "--timeout=180s", "--request-timeout=0");
+  }
+
   async get(): Promise<SampleDB> {
     const found = await this.#kubectl.get("sampledbs.sampledb.io", this.name);
     if (!found) throw new Error(`there is no SampleDB ${this.name}`);
@@ -55,6 +63,12 @@ export class Database {
   /** Merges into the spec; `null` takes a field away. */
   async change(spec: object): Promise<void> {
     await this.#kubectl.run("patch", "sampledbs.sampledb.io", this.name, "--type=merge", `--patch=${JSON.stringify({ spec })}`);
+  }
+
+  /** Has another instance lead, on a person's word. */
+  async switchOver(pod: string): Promise<void> {
+    await this.#kubectl.run("annotate", "sampledbs.sampledb.io", this.name, `sampledb.io/switchover=${pod}`, "--overwrite");
+    await eventually(`${pod} is primary`, 120_000, async () => (await this.get()).status?.primaryPodName === pod);
   }
 
   /** Resolves once it is Ready as its spec is now, with every replica that the spec asks for. */

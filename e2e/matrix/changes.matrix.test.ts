@@ -1,7 +1,7 @@
 // Each change of a database with the operator killed in its middle, and taken back in its middle.
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../../tools/eventually.ts";
-import { deployedOperator, operator, operatorReady } from "../suites/deployed-operator.ts";
+import { deployedOperator, operator } from "../suites/deployed-operator.ts";
 import { suiteNamespace } from "../suites/test-cluster.ts";
 import { type Change, changes, midway } from "./changes.ts";
 import { Subject } from "./subject.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   return () => subject.census.stop();
 }, 10 * minutes);
 
-beforeEach(operatorReady);
+beforeEach(() => operator.ready());
 
 /** From where it begins, with nothing counted yet. */
 async function begin({ from, to }: Change): Promise<void> {
@@ -86,7 +86,7 @@ describe("pause", () => {
     await database.change({ paused: true });
     await operator.killLeader();
     await namespace.run("delete", "service", "cells-ro");
-    await operatorReady();
+    await operator.ready();
     await operator.leader();
     await database.change({ postgresql: { parameters: { work_mem: "9MB" } } }); // seen, and not acted on
     await eventually("the new leader has seen it", minutes, async () => {

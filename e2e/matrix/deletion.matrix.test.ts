@@ -4,7 +4,7 @@ import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import type { KubernetesObject } from "../cluster/kubectl.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { Ledger } from "../database/ledger.ts";
-import { deployedOperator, operator, operatorReady } from "../suites/deployed-operator.ts";
+import { deployedOperator, operator } from "../suites/deployed-operator.ts";
 import { suiteNamespace } from "../suites/test-cluster.ts";
 
 deployedOperator();
@@ -14,7 +14,7 @@ const minutes = 60_000;
 const everything =
   "statefulsets,pods,services,secrets,configmaps,persistentvolumeclaims,jobs,roles,rolebindings,serviceaccounts,poddisruptionbudgets";
 
-beforeEach(operatorReady);
+beforeEach(() => operator.ready());
 
 interface Cell {
   readonly manifest: ReturnType<typeof sampleDB>;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { isReady } from "../cluster/status.ts";
-import { deployedOperator, operatorReady } from "../suites/deployed-operator.ts";
+import { deployedOperator, operator } from "../suites/deployed-operator.ts";
 import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
 import { Subject } from "./subject.ts";
 
@@ -26,7 +26,7 @@ describe.runIf(isLocal)("machines", () => {
 
   afterEach(async () => {
     await eventuallySucceeds("the database is whole", 6 * minutes, () => subject.database.waitReady(1000));
-    await operatorReady();
+    await operator.ready();
     await subject.sound();
   }, 10 * minutes);
 

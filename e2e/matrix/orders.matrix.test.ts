@@ -1,7 +1,7 @@
 // What a person orders by annotation, with the operator killed in its middle, and taken back in its middle.
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../tools/eventually.ts";
-import { deployedOperator, operator, operatorReady } from "../suites/deployed-operator.ts";
+import { deployedOperator, operator } from "../suites/deployed-operator.ts";
 import { suiteNamespace } from "../suites/test-cluster.ts";
 import { conditionOf } from "./changes.ts";
 import { Subject } from "./subject.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 10 * minutes);
 
 beforeEach(async () => {
-  await operatorReady();
+  await operator.ready();
   await subject.database.waitReady(6 * minutes);
   subject.census.reset();
 });

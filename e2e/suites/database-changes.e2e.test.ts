@@ -4,6 +4,7 @@ import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { Ledger } from "../database/ledger.ts";
+import { writesWhileQuiet } from "../database/quiet.ts";
 import { deployedOperator } from "./deployed-operator.ts";
 import { suiteNamespace } from "./test-cluster.ts";
 
@@ -164,7 +165,7 @@ describe.concurrent("changes", () => {
   test("two instances: deleted and kept, then taken up by a new one with the same password and the newest rows", {
     timeout: 12 * minutes,
   }, async () => {
-    const manifest = sampleDB({ name: "kept", replicas: 2 });
+    const manifest = sampleDB({ name: "kept", postgresVersion: 15, replicas: 2 });
     const database = await Database.apply(namespace, manifest);
     await database.waitReady(4 * minutes);
     await database.sql("CREATE TABLE kept AS SELECT 1 AS id");
@@ -181,5 +182,15 @@ describe.concurrent("changes", () => {
     await database.waitReady(4 * minutes);
     expect(await database.sql("SELECT count(*) FROM kept")).toBe("1000");
     expect((await namespace.get("secret", "kept-app"))?.["data"].password).toBe(password);
+
+    // A newer major is not started on the data of an older one; what serves goes on.
+    await database.change({ postgresVersion: 17 });
+    const held = await reason(database, "UpToDate", "NotSupportedByThisVersion");
+    expect(held.blockers?.[0]).toMatchObject({ reason: "UpgradeNotSupported" });
+    expect(await database.sql("SHOW server_version")).toMatch(/^15\./);
   });
+});
+
+test("after all of it the operator is quiet", async () => {
+  expect(await writesWhileQuiet(namespace, { alone: true })).toEqual([]);
 });

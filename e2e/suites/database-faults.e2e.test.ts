@@ -7,7 +7,7 @@ import { Database, sampleDB } from "../database/database.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
 import { Ledger, type Report } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
-import { deployedOperator, leadingOperator, operatorReady, system } from "./deployed-operator.ts";
+import { deployedOperator, operator, system } from "./deployed-operator.ts";
 import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
@@ -15,13 +15,12 @@ const namespace = suiteNamespace("database-faults");
 
 let database: Database;
 let ledger: Ledger;
+let writersNode: string;
 
 beforeAll(async () => {
-  // The writer is where neither the operator nor, later, the primary is: it must see what the others go through.
-  const { node: taken } = await leadingOperator();
-  const [node = ""] = (await schedulableNodes()).filter((name) => name !== taken);
+  [writersNode = ""] = await schedulableNodes();
   database = await Database.apply(namespace, sampleDB({ name: "orders", replicas: 3, synchronousReplication: "Required" }));
-  ledger = await Ledger.start(namespace, { database: "orders", node, deadlineMs: 240_000 });
+  ledger = await Ledger.start(namespace, { database: "orders", node: writersNode, deadlineMs: 240_000 });
   await database.waitReady();
 });
 
@@ -42,9 +41,15 @@ async function longestOutageSince(moment: number): Promise<number> {
   return Math.max(0, ...(await ledger.outagesSince(moment)).map(({ milliseconds }) => milliseconds));
 }
 
-async function switchTo(pod: string): Promise<void> {
-  await namespace.run("annotate", "sampledb", "orders", `sampledb.io/switchover=${pod}`, "--overwrite");
-  await eventually(`${pod} is primary`, 60_000, async () => (await database.get()).status?.primaryPodName === pod);
+/** The node of the leading operator, which is made another one than the writer's: that one is not to be cut. */
+async function leadingElsewhere(): Promise<string> {
+  return await eventually("the operator leads from another node than the writer's", 180_000, async () => {
+    const { name, node } = await operator.leader();
+    if (node !== writersNode) return node;
+    await system.run("delete", "pod", name);
+    await operator.ready();
+    return undefined;
+  });
 }
 
 test("the database is reached by TLS, and its Pods by nobody's password in sight", async () => {
@@ -71,10 +76,8 @@ test("the database is reached by TLS, and its Pods by nobody's password in sight
 
 test("a switchover on a person's word loses nothing and takes seconds", async () => {
   const before = await ledger.report();
-  const [heir = ""] = (await database.instances()).filter((name) => name !== (before && ""));
   const primary = await database.primary();
-  const to = heir === primary ? ((await database.instances()).find((name) => name !== primary) ?? "") : heir;
-  await switchTo(to);
+  await database.switchOver((await database.instances()).find((name) => name !== primary) ?? "");
   await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, since: before, otherThan: lastServer(before) });
   expect(await longestOutageSince(before.now)).toBeLessThan(15_000);
   expect((await namespace.get("sampledb", "orders"))?.["metadata"].annotations?.["sampledb.io/switchover"]).toBeUndefined();
@@ -98,7 +101,7 @@ describe.runIf(isLocal)("faults", () => {
     await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, otherThan: lastServer(before) });
     expect(await ledger.connect(20)).toMatchObject({ failed: 0 });
     await system.run("scale", "deployment/sampledb-operator", "--replicas=2");
-    await operatorReady();
+    await operator.ready();
   });
 
   test("the API server away for longer than the lock lives: writes go on", async () => {
@@ -110,13 +113,14 @@ describe.runIf(isLocal)("faults", () => {
     const { last } = await ledger.report();
     expect(last?.server).toEqual(lastServer(before));
     expect(await longestOutageSince(before.now)).toBeLessThan(5000);
+    await operator.leader(); // its replicas have ended meanwhile, and the kubelet starts them again after a while
   });
 
   test("the node with the leading operator and the primary cut off: another takes over, and no new connection goes to the lost one", async () => {
     const cluster = localCluster();
-    const { node } = await leadingOperator();
+    const node = await leadingElsewhere();
     const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string;
-    if ((await database.primary()) !== here) await switchTo(here);
+    if ((await database.primary()) !== here) await database.switchOver(here);
     await database.waitReady();
     const before = await ledger.report();
     await cluster.cutNetwork(node);
@@ -134,7 +138,7 @@ describe.runIf(isLocal)("faults", () => {
       await cluster.joinNetwork(node);
     }
     await eventually(`${node} is Ready again`, 120_000, async () => isReady((await kubectl.get("node", node)) ?? {}));
-    await operatorReady();
+    await operator.ready();
   });
 
   test("every node drained in turn", async () => {
@@ -151,7 +155,26 @@ describe.runIf(isLocal)("faults", () => {
       await kubectl.run("uncordon", node);
       await eventuallySucceeds("the database is whole", 120_000, () => database.waitReady(1000));
     }
-    await operatorReady();
+    await operator.ready();
+  });
+});
+
+test("a replica that has left the primary's history comes back by itself", async () => {
+  const primary = await database.primary();
+  const stray = (await database.instances()).find((name) => name !== primary) ?? "";
+  const promoted = "pg_ctl promote --pgdata=/var/lib/postgresql/data && psql --command='CREATE TABLE astray (id int)'";
+  await namespace.run("exec", stray, "--container=postgres", "--", "sh", "-c", promoted);
+  await eventuallySucceeds(`${stray} follows ${primary} again`, 180_000, async () => {
+    expect(
+      await database.sql("SELECT to_regclass('astray') IS NULL AND pg_is_in_recovery()", {
+        superuser: true,
+        pod: stray,
+        databaseName: "postgres",
+      }),
+    ).toBe("t");
+    expect(await database.sql(`SELECT state FROM pg_stat_replication WHERE application_name = '${stray}'`, { superuser: true })).toBe(
+      "streaming",
+    );
   });
 });
 

@@ -9,7 +9,7 @@ import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { isReady } from "../cluster/status.ts";
-import { deployedOperator, make, operatorReady, system } from "./deployed-operator.ts";
+import { deployedOperator, operator, system } from "./deployed-operator.ts";
 import { kubectl, suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
@@ -90,8 +90,8 @@ test("a database is kept from being deleted unawares, with the operator and afte
   };
   await protect(true);
   await refused();
-  await make("undeploy");
+  await operator.make("undeploy");
   await refused();
-  await make("deploy"); // without it the finalizer would wait
-  await operatorReady();
+  await operator.make("deploy"); // without it the finalizer would wait
+  await operator.ready();
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, inject } from "vitest";
 import { Kubectl, type KubernetesObject } from "../cluster/kubectl.ts";
 import { LocalCluster } from "../cluster/local-cluster.ts";
 import { clusterPlan } from "../cluster/plan.ts";
+import { Database } from "../database/database.ts";
 
 export const kubectl = new Kubectl(inject("kubeconfig"));
 
@@ -33,18 +34,8 @@ export function suiteNamespace(prefix: string): Kubectl {
   };
   beforeAll(() => kubectl.apply(JSON.stringify(namespace)));
   afterAll(async () => {
-    await deleteDatabases(kubectl.inNamespace(name));
+    await Database.deleteAll(kubectl.inNamespace(name));
     await kubectl.run("delete", "namespace", name, "--wait=true", "--timeout=180s", "--request-timeout=0");
   });
   return kubectl.inNamespace(name);
-}
-
-/** With their data, which is what a namespace's deletion is refused for. */
-async function deleteDatabases(namespace: Kubectl): Promise<void> {
-  const databases = await namespace.list("sampledbs.sampledb.io").catch(() => []); // the kind may not be installed
-  for (const { metadata } of databases) {
-    const patch = { spec: { deletionPolicy: "Delete", deletionProtection: false, paused: false } };
-    await namespace.run("patch", "sampledbs.sampledb.io", metadata.name, "--type=merge", `--patch=${JSON.stringify(patch)}`);
-  }
-  if (databases.length > 0) await namespace.run("delete", "sampledbs.sampledb.io", "--all", "--timeout=180s", "--request-timeout=0");
 }

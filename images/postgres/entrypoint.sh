@@ -22,4 +22,8 @@ fi
 # With fsGroup the kubelet opens directories to the group, and PostgreSQL refuses to start on such a one.
 if [ -O "$data" ]; then chmod 0700 "$data"; fi
 
+# The sockets outlive a container that was killed, and with them a lock that names a process. In a new container that number is
+# another process, PostgreSQL takes it for a server that runs, and the primary is lost until someone else is elected (seen).
+if [ "$1" = patroni ]; then rm -f /run/postgresql/.s.PGSQL.*; fi
+
 exec "$@"

@@ -17,6 +17,8 @@ export interface Cached<T extends KubeObject> {
   /** From now on; what is there already comes as `added` and initial. A handler that throws is reported and harms nobody. */
   subscribe(handler: (change: Change<T>) => void): void;
   readonly size: number;
+  /** Limited to labels or fields: what is not here may be there all the same. */
+  readonly isSelective: boolean;
 }
 
 export interface WatchedKind<T extends KubeObject> {

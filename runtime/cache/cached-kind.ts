@@ -11,6 +11,7 @@ import { type Change, Store } from "./store.ts";
 
 export class CachedKind<T extends KubeObject> implements Cached<T> {
   readonly resource: Resource<T>;
+  readonly isSelective: boolean;
   readonly #store: Store<T>;
   readonly #reflectors: readonly Reflector<T>[];
   readonly #namespaces: readonly string[];
@@ -23,6 +24,7 @@ export class CachedKind<T extends KubeObject> implements Cached<T> {
     const wanted = new Set(watched.namespaces ?? namespaces);
     this.#namespaces = resource.namespaced && !wanted.has("") ? [...wanted] : [];
     const { labelSelector, fieldSelector } = watched;
+    this.isSelective = labelSelector !== undefined || fieldSelector !== undefined;
     this.#store = new Store({ ...this.#cautious(watched), selects: selects(watched), now: () => (clock ?? systemClock).now() });
     const name = resourceName(resource);
     const told: ReflectorListener = {

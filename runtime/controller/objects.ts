@@ -41,14 +41,25 @@ export class Objects {
   async apply<T extends KubeObject>(resource: Resource<T>, desired: T): Promise<T> {
     const hash = digest(desired);
     const marked = withAnnotation(desired, this.#options.hashAnnotation, hash);
-    const live = this.#cache.watched(resource).get(keyOf(desired));
+    const cached = this.#cache.watched(resource);
+    const live = cached.get(keyOf(desired));
     if (live) {
       refuseOccupied(live, desired);
       if (covers(live, marked) || this.#settled.is("object", live, hash)) return live;
+    } else if (cached.isSelective) {
+      await this.#refuseUnseen(resource, desired);
     }
     const applied = await this.#client.apply(resource, marked);
     if (!covers(applied, marked)) this.#settled.remember("object", asCached(applied, live), hash);
     return applied;
+  }
+
+  /** A cache that is limited to labels does not show what others made under the same name, and an apply would take it over. */
+  async #refuseUnseen(resource: Resource, desired: KubeObject): Promise<void> {
+    const unseen = await this.#client.find(resource, keyOf(desired));
+    if (!unseen) return;
+    refuseOccupied(unseen, desired);
+    if (!wears(unseen, desired)) throw new Occupied(`${desired.kind} ${keyText(keyOf(unseen))} is there already, and someone else's`);
   }
 
   /** Makes the object so, or makes sure that the owner has none. */
@@ -88,6 +99,11 @@ export class Objects {
     const applied = await this.#client.apply(resource, desired, { subresource: "status" }).catch(ignoreNotFound);
     if (applied && !sameValue(applied.status, status)) this.#settled.remember("status", asCached(applied, live), hash);
   }
+}
+
+/** Anyone may wear another's labels, but nobody has ours by chance. */
+function wears(live: KubeObject, { metadata: { labels = {} } }: KubeObject): boolean {
+  return Object.entries(labels).every(([name, value]) => live.metadata.labels?.[name] === value);
 }
 
 function refuseOccupied(live: KubeObject, desired: KubeObject): void {

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, exponentialBuckets, Gauge, Histogram, R
 import { Aborted, ApiError, DeadlineExceeded, Gone, Unreachable } from "../kube/errors.ts";
 import type { RequestListener } from "../kube/transport.ts";
 import { type ControllerRecorder, controllerMetrics } from "./controller-metrics.ts";
+import { type Observation, observedMetrics } from "./observed-metrics.ts";
 
 export interface Metrics {
   /** Once for each controller, before it starts. */
@@ -17,6 +18,10 @@ export interface Metrics {
   leader(lease: string): (holds: boolean) => void;
   /** For the webhook server. */
   readonly webhooks: WebhookRecorder;
+  /** What controllers tell of their objects, asked for at each scrape. */
+  observe<T>(observation: Observation<T>): void;
+  /** Once for each name: tells of something that takes time. */
+  duration(name: string, help: string, buckets: readonly number[]): (seconds: number) => void;
   /** The exposition of everything, for a scrape. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -49,6 +54,11 @@ export function createMetrics({ processMetrics = true }: { readonly processMetri
     ...cacheMetrics(registry),
     leader: leaderMetrics(registry),
     webhooks: webhookMetrics(registry),
+    observe: observedMetrics(registry),
+    duration: (name, help, buckets) => {
+      const histogram = new Histogram({ name, help, buckets: [...buckets], registers: [registry] });
+      return (seconds) => histogram.observe(seconds);
+    },
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

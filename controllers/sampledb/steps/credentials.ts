@@ -6,6 +6,7 @@ import type { SampleDBStep } from "../scope.ts";
 const lookAgainSeconds = 6 * 3600;
 
 export const credentials: SampleDBStep = async ({ db, client, deps, observed, findings }) => {
+  if (observed.instances.some(({ problem }) => problem?.reason === "CreateContainerConfigError")) deps.credentials.forget(db); // one is gone
   const trusted = observed.instances.map(({ uid }) => deps.inspections.of(uid)?.authorities ?? "");
   findings.serving = await deps.credentials.ensure(db, client, trusted);
   return doneUntil(lookAgainSeconds);

@@ -1,5 +1,4 @@
 // The init Job: once there is a primary, and again when what failed was mended.
-import { conditionTypes } from "../../../api/conditions.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
@@ -16,9 +15,7 @@ const lookAgainSeconds = 10;
 
 export const initialization: SampleDBStep = async (scope) => {
   const { db, observed, findings, objects } = scope;
-  const told = db.status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
-  if (told?.status === "True") {
-    findings.initialization = { kind: "done", message: told.message };
+  if (findings.initialization.kind === "done") {
     if (observed.initJob) await objects.remove(jobs, keyOf(observed.initJob), db); // it has been told
     return done;
   }

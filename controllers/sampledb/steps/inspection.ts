@@ -20,10 +20,11 @@ export const inspection: SampleDBStep = async (scope) => {
 async function inspect({ db, deps, findings: { serving }, signal, log }: Scope, instance: Instance): Promise<boolean> {
   try {
     const patroni = await deps.patroni(db, instance);
-    const { certificateFingerprint: fingerprint, serverVersion } = await patroni.status({ signal });
+    const { certificateFingerprint: fingerprint, certificateExpires: expires, serverVersion } = await patroni.status({ signal });
     const isCurrent = fingerprint === serving?.fingerprint;
     deps.inspections.remember(instance.uid, {
       fingerprint,
+      expires,
       version: versionText(serverVersion),
       authorities: isCurrent ? serving.authorities : undefined,
     });

@@ -59,7 +59,8 @@ async function evacuate(scope: Scope): Promise<void> {
   const { db, observed } = scope;
   const { primary } = observed;
   if (!primary || primary.ordinal < db.spec.replicas) return;
-  const heir = observed.instances.find(({ ordinal, ready, streaming }) => ordinal < db.spec.replicas && ready && streaming);
+  // Not always one that is to stay: where Patroni lets only one take over, the way there may have two steps.
+  const heir = observed.instances.find(({ ordinal, ready, mayTakeOver }) => ordinal < primary.ordinal && ready && mayTakeOver);
   if (heir) await switchover(scope, primary, heir);
 }
 

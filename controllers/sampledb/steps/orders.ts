@@ -10,7 +10,7 @@ export const switchoverAnnotation = "sampledb.io/switchover";
 
 const lookAgainSeconds = 10;
 
-const canTakeOver = ({ ready, streaming }: Instance) => ready && streaming;
+const canTakeOver = ({ ready, mayTakeOver }: Instance) => ready && mayTakeOver;
 
 export const orders: SampleDBStep = async (scope) => {
   const { db, observed, deps, findings } = scope;

@@ -1,8 +1,10 @@
 // Claims: made before their Pods, and grown before anything else is asked. A full disk is no reason to wait: growth is what mends it.
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
+import { Occupied } from "../../../runtime/controller/objects.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { AlreadyExists, Forbidden, Invalid } from "../../../runtime/kube/errors.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
+import { keyOf, keyText } from "../../../runtime/kube/object.ts";
+import { belongsTo } from "../../desired/identity.ts";
 import { claim } from "../../desired/instances.ts";
 import { claimName } from "../../desired/names.ts";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds.ts";
@@ -19,9 +21,16 @@ export const storage: SampleDBStep = async (scope) => {
 };
 
 async function create({ db, client }: Scope, ordinal: number): Promise<void> {
-  await client.create(persistentVolumeClaims, claim(db, ordinal)).catch((error: unknown) => {
-    if (!(error instanceof AlreadyExists)) throw error; // the StatefulSet was faster
-  });
+  const wanted = claim(db, ordinal);
+  try {
+    await client.create(persistentVolumeClaims, wanted);
+  } catch (error) {
+    if (!(error instanceof AlreadyExists)) throw error;
+    const there = await client.get(persistentVolumeClaims, keyOf(wanted));
+    if (belongsTo(db, there)) return; // the StatefulSet was faster
+    // An instance would start on someone else's data.
+    throw new Occupied(`PersistentVolumeClaim ${keyText(keyOf(there))} is there already and was not made for SampleDB ${db.metadata.name}`);
+  }
 }
 
 /** Claims of instances that are not wanted now grow too: they may be wanted again, and then stand in the way. */

@@ -1,23 +1,27 @@
 // The operator as a user deploys it: with the project's own make targets, into the cluster that a kubeconfig names.
 import { delimiter } from "node:path";
 import { run } from "../../tools/command.ts";
-import { eventually } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { existingCluster, type Kubectl } from "../cluster/kubectl.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { programsDirectory } from "../cluster/programs.ts";
 import { isReady } from "../cluster/status.ts";
+
+const operatorNamespace = "sampledb-system";
+const replicas = 2;
+const leaseMilliseconds = 15_000;
 
 export interface OperatorPod {
   readonly name: string;
   readonly node: string;
 }
 
-export class OperatorDeployment {
+export class Operator {
   /** For the operator's own namespace. */
   readonly system: Kubectl;
 
   constructor(kubectl: Kubectl) {
-    this.system = kubectl.inNamespace("sampledb-system");
+    this.system = kubectl.inNamespace(operatorNamespace);
   }
 
   async make(target: string): Promise<void> {
@@ -26,19 +30,32 @@ export class OperatorDeployment {
     await run("make", ["--directory", projectDirectory, target], { env: { KUBECONFIG: this.system.kubeconfig, PATH: path } });
   }
 
+  /** Resolves when there are two replicas and no other, each of them ready. */
   async ready(): Promise<void> {
     await eventually("both replicas of the operator are ready", 180_000, async () => {
       const pods = await this.system.list("pods");
-      return pods.length === 2 && pods.every(isReady);
+      return pods.length === replicas && pods.every(isReady);
     });
   }
 
-  /** The Pod that holds the lease, and its node. */
+  /** As the replicas themselves say it: of a node that was lost the API server tells for up to 50 s what was so before. */
+  async answers(): Promise<void> {
+    await this.ready();
+    await eventuallySucceeds("both replicas of the operator answer", 120_000, async () => {
+      for (const { metadata } of await this.system.list("pods")) {
+        await this.system.run("get", "--raw", `/api/v1/namespaces/${operatorNamespace}/pods/${metadata.name}:8081/proxy/readyz`);
+      }
+    });
+    await this.ready();
+  }
+
+  /** The Pod that holds the lease, and its node. A lease that is not renewed any more is held by nobody who works. */
   async leader(): Promise<OperatorPod> {
-    return await eventually("a replica of the operator leads", 60_000, async () => {
-      const holder: string = (await this.system.get("lease", "sampledb-operator"))?.["spec"].holderIdentity ?? "";
-      const pod = (await this.system.list("pods")).find(({ metadata }) => holder.startsWith(metadata.name));
-      return pod && { name: pod["metadata"].name as string, node: pod["spec"].nodeName as string };
+    return await eventually("a replica of the operator leads", 120_000, async () => {
+      const { holderIdentity = "", renewTime = 0 } = (await this.system.get("lease", "sampledb-operator"))?.["spec"] ?? {};
+      const isFresh = Date.now() - Date.parse(renewTime) < leaseMilliseconds;
+      const pod = (await this.system.list("pods")).find(({ metadata }) => (holderIdentity as string).startsWith(metadata.name));
+      return isFresh && pod !== undefined && isReady(pod) && { name: pod["metadata"].name, node: pod["spec"].nodeName };
     });
   }
 

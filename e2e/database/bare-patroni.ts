@@ -1,4 +1,4 @@
-// The three-Pod PostgreSQL of postgres.yaml: applying it, and looking at it from inside of the cluster.
+// The three-Pod PostgreSQL of bare-patroni.yaml: applying it, and looking at it from inside of the cluster.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { eventually } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { isReady } from "../cluster/status.ts";
 
-export const instances = ["demo-0", "demo-1", "demo-2"];
+export const instances = ["bare-0", "bare-1", "bare-2"];
 
-export async function applyPostgres(kubectl: Kubectl, image: string): Promise<void> {
-  const manifest = readFileSync(join(import.meta.dirname, "postgres.yaml"), "utf8")
+export async function applyBarePatroni(kubectl: Kubectl, image: string): Promise<void> {
+  const manifest = readFileSync(join(import.meta.dirname, "bare-patroni.yaml"), "utf8")
     .replaceAll("${POSTGRES_IMAGE}", image)
     .replaceAll(/\$\{[A-Z]+_PASSWORD\}/g, () => randomBytes(18).toString("base64url"));
   await kubectl.apply(manifest);
@@ -17,14 +17,14 @@ export async function applyPostgres(kubectl: Kubectl, image: string): Promise<vo
 
 export async function allReady(kubectl: Kubectl): Promise<void> {
   await eventually("three instances are ready", 180_000, async () => {
-    const pods = await kubectl.list("pods", "--selector=app=demo");
+    const pods = await kubectl.list("pods", "--selector=app=bare");
     return pods.filter(isReady).length === instances.length;
   });
 }
 
 /** The Pods that carry the label of the primary; one, unless something is wrong or under way. */
 export async function primaries(kubectl: Kubectl): Promise<string[]> {
-  const pods = await kubectl.list("pods", "--selector=app=demo,role=primary");
+  const pods = await kubectl.list("pods", "--selector=app=bare,role=primary");
   return pods.map((pod) => pod["metadata"].name as string);
 }
 
@@ -37,7 +37,7 @@ export async function query(kubectl: Kubectl, from: string, service: string, sta
 
 /** When the server behind the read-write Service was started: another one, or the same one restarted, has another time. */
 async function serverStart(kubectl: Kubectl, from: string): Promise<string> {
-  return query(kubectl, from, "demo", "SELECT pg_postmaster_start_time()");
+  return query(kubectl, from, "bare", "SELECT pg_postmaster_start_time()");
 }
 
 /**
@@ -48,7 +48,7 @@ export async function killPrimary(kubectl: Kubectl, primary: string, from: strin
   const before = await serverStart(kubectl, from);
   await kubectl.run("delete", "pod", primary, "--grace-period=0", "--force");
   await eventually("another server takes writes", 120_000, async () => {
-    const answer = await query(kubectl, from, "demo", `${write}; SELECT pg_postmaster_start_time()`).catch(() => before);
+    const answer = await query(kubectl, from, "bare", `${write}; SELECT pg_postmaster_start_time()`).catch(() => before);
     return answer !== before;
   });
 }

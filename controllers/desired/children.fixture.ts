@@ -1,0 +1,54 @@
+// For tests: everything that is made for a SampleDB, all at once.
+import type { KubeObject } from "../../runtime/kube/object.ts";
+import type { SampleDB } from "../resources.ts";
+import { role, roleBinding, serviceAccount } from "./access.ts";
+import { authoritySecret, certificateSecret } from "./certificates.ts";
+import { dynamicConfig, patroniConfig, patroniStates } from "./configuration.ts";
+import { applicationSecret, replicationSecret, superuserSecret } from "./credentials.ts";
+import { initJob } from "./initialization.ts";
+import { claim, statefulSet } from "./instances.ts";
+import { mostInstances } from "./names.ts";
+import { disruptionBudget } from "./policies.ts";
+import { podsService, readOnlyService, readWriteService } from "./services.ts";
+import { trialJob, trialSettings } from "./trial.ts";
+
+export const passwords = { superuser: "pw-of-superuser", replication: "pw-of-replication", application: "pw-of-application" };
+export const image = "registry.example.com/postgres:17";
+export const keys = { authority: "key-of-authority", server: "key-of-server" };
+
+const kept = {
+  bundle: "bundle",
+  authorityKey: keys.authority,
+  formerKey: "",
+  trustedSince: "",
+  certificate: "certificate",
+  key: keys.server,
+};
+
+export function instancesOf(db: SampleDB) {
+  return statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "asked", proven: "proven" });
+}
+
+export function secretsOf(db: SampleDB): KubeObject[] {
+  return [
+    superuserSecret(db, passwords.superuser),
+    replicationSecret(db, passwords.replication),
+    applicationSecret(db, passwords.application, "bundle"),
+    certificateSecret(db, kept),
+    authoritySecret(db, "operators", kept),
+  ];
+}
+
+/** Without the Secrets. */
+export function childrenOf(db: SampleDB): KubeObject[] {
+  const budget = disruptionBudget(db);
+  return [
+    ...[readWriteService(db), readOnlyService(db), podsService(db)],
+    ...[serviceAccount(db), role(db), roleBinding(db)],
+    ...(budget ? [budget] : []),
+    ...[patroniConfig(db), dynamicConfig(db, "2026-01-01T00:00:00.000Z"), ...patroniStates(db), trialSettings(db, "digest")],
+    ...[initJob(db, "digest", image), trialJob(db, "digest", image, undefined)],
+    instancesOf(db),
+    ...Array.from({ length: mostInstances }, (_, ordinal) => claim(db, ordinal)),
+  ];
+}

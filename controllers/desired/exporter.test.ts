@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { SampleDB } from "../resources.ts";
+import { hostBasedAuthentication } from "./configuration.ts";
+import { exporter } from "./exporter.ts";
+import { podMonitor } from "./monitoring.ts";
+import { sampleDB } from "./sampledb.fixture.ts";
+
+test.each<[string, SampleDB["spec"]["resources"], boolean]>([
+  ["nothing", undefined, false],
+  ["requests", { requests: { cpu: "1", memory: "1Gi" } }, false],
+  ["limits of both", { limits: { cpu: "1", memory: "1Gi" } }, true],
+  ["requests as limits, in other words", { requests: { cpu: "1000m", memory: "1024Mi" }, limits: { cpu: 1, memory: "1Gi" } }, true],
+  ["requests below limits", { requests: { cpu: "500m" }, limits: { cpu: "1", memory: "1Gi" } }, false],
+  ["a limit of memory only", { limits: { memory: "1Gi" } }, false],
+])("a Pod that is Guaranteed stays so, and others get no limits: %s", (_, resources, guaranteed) => {
+  const { requests, limits } = exporter(sampleDB(resources ? { resources } : {}), "image").resources ?? {};
+  expect(limits).toEqual(guaranteed ? requests : undefined);
+});
+
+test("it never makes a Pod unready, and has no password", () => {
+  const container = exporter(sampleDB({}), "image");
+  expect(Object.keys(container).filter((name) => /probe|lifecycle/i.test(name))).toEqual([]);
+  expect(container.env?.filter(({ name, valueFrom }) => /pass/i.test(name) || valueFrom)).toEqual([]);
+  expect(container.volumeMounts?.find(({ name }) => name === "data")?.readOnly).toBe(true);
+});
+
+test("checkpoints have a collector of their own since 17", () => {
+  const flags = (postgresVersion: 15 | 17) => exporter(sampleDB({ postgresVersion }), "image").command?.slice(2);
+  expect([flags(15), flags(17)]).toEqual([[], ["--collector.stat_checkpointer"]]);
+});
+
+test("its role comes by the socket only, whatever the user's own lines say", () => {
+  const lines = hostBasedAuthentication(sampleDB({ postgresql: { hba: ["host all all all trust"] } }));
+  expect(lines.filter((line) => line.includes("monitor"))).toEqual(["local all monitor peer map=monitor", "host all monitor all reject"]);
+  expect(lines.at(-1)).toBe("host all all all trust");
+});
+
+test("the monitor has the labels that were asked for, beside ours", () => {
+  const { metadata, spec } = podMonitor(sampleDB({}), { release: "prometheus", "sampledb.io/name": "other" });
+  expect(metadata.labels).toMatchObject({ release: "prometheus", "sampledb.io/name": "orders" });
+  expect(metadata.ownerReferences?.[0]).toMatchObject({ kind: "SampleDB", name: "orders", controller: true });
+  expect(spec.podMetricsEndpoints[0]?.relabelings).toEqual([
+    { sourceLabels: ["__meta_kubernetes_pod_label_sampledb_io_name"], targetLabel: "name" },
+  ]);
+});

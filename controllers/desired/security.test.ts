@@ -1,0 +1,109 @@
+// What Pods, accounts and Secrets may and must not be.
+import { describe, expect, test } from "vitest";
+import type { Job, StatefulSet } from "../kinds.ts";
+import { role, roleBinding, serviceAccount } from "./access.ts";
+import { childrenOf, image, instancesOf, keys, passwords, secretsOf } from "./children.fixture.ts";
+import { initJob } from "./initialization.ts";
+import { mostInstances, namesOf } from "./names.ts";
+import { sampleDB } from "./sampledb.fixture.ts";
+import { trialJob } from "./trial.ts";
+
+const everything = sampleDB({
+  replicas: 3,
+  resources: { requests: { cpu: 1, memory: "1Gi" }, limits: { memory: "1Gi" } },
+  podMetadata: { labels: { team: "orders" }, annotations: { "example.com/contact": "orders" } },
+  bootstrap: { extensions: ["pgcrypto"], scripts: [{ secretKeyRef: { name: "seed", key: "seed.sql" } }] },
+});
+
+const templates = (db: typeof everything): [string, NonNullable<(StatefulSet | Job)["spec"]>["template"]][] => [
+  ["the StatefulSet", instancesOf(db).spec?.template ?? {}],
+  ["the init Job", initJob(db, "digest", image).spec?.template ?? {}],
+  ["the trial Job", trialJob(db, "digest", image, undefined).spec?.template ?? {}],
+];
+
+describe.each(templates(everything))("%s keeps to the restricted profile", (_, { spec }) => {
+  test("nobody is root, and the kernel's calls are limited", () => {
+    expect(spec?.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+    expect(spec).not.toHaveProperty("hostNetwork");
+    expect(spec).not.toHaveProperty("hostPID");
+    expect(spec).not.toHaveProperty("hostIPC");
+  });
+
+  test("no container can gain anything, or write to its image", () => {
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+    expect(containers.length).toBeGreaterThan(0);
+    for (const { securityContext, ports } of containers) {
+      expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } });
+      for (const port of ports ?? []) expect(port).not.toHaveProperty("hostPort");
+    }
+  });
+
+  test("volumes are of the kinds that the profile allows", () => {
+    const allowed = ["configMap", "emptyDir", "projected", "secret", "persistentVolumeClaim"];
+    for (const { name: _, ...source } of spec?.volumes ?? []) expect(allowed).toEqual(expect.arrayContaining(Object.keys(source)));
+  });
+});
+
+test("only instances get a token of the Kubernetes API", () => {
+  expect(templates(everything).map(([, { spec }]) => spec?.automountServiceAccountToken)).toEqual([true, false, false]);
+  expect(serviceAccount(everything).automountServiceAccountToken).toBe(false);
+  expect(instancesOf(everything).spec?.template.spec?.serviceAccountName).toBe(namesOf(everything).account);
+});
+
+test("the operator's labels can't be replaced, and the user's are there", () => {
+  const db = sampleDB({
+    podMetadata: { labels: { "sampledb.io/name": "other", team: "orders" }, annotations: { "sampledb.io/asked": "x" } },
+  });
+  const { labels, annotations } = instancesOf(db).spec?.template.metadata ?? {};
+  expect(labels).toMatchObject({ "sampledb.io/name": "orders", "sampledb.io/component": "postgresql", team: "orders" });
+  expect(annotations).toMatchObject({ "sampledb.io/asked": "asked" });
+});
+
+describe("the instances' Role", () => {
+  const { rules } = role(everything);
+  const writing = (rules ?? []).filter(({ verbs }) => verbs.some((verb) => !["get", "list", "watch"].includes(verb)));
+
+  test("knows Pods and ConfigMaps only, no wildcard, and makes and deletes nothing", () => {
+    expect(new Set(rules?.flatMap(({ resources }) => resources))).toEqual(new Set(["configmaps", "pods"]));
+    expect(new Set(rules?.flatMap(({ apiGroups }) => apiGroups))).toEqual(new Set([""]));
+    expect(new Set(rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(["get", "list", "watch", "patch", "update"]));
+  });
+
+  test("writes only to what is named: Patroni's state and its own Pods, never the settings of its start", () => {
+    const names = namesOf(everything);
+    expect(writing.map(({ resources, resourceNames }) => [resources, resourceNames?.toSorted()])).toEqual([
+      [["configmaps"], [names.dynamicConfig, names.failover, names.leader, names.sync].sort()],
+      [["pods"], Array.from({ length: mostInstances }, (_, ordinal) => `orders-${ordinal}`)],
+    ]);
+  });
+
+  test("is bound to the account of these instances alone", () => {
+    const { roleRef, subjects } = roleBinding(everything);
+    expect(roleRef).toEqual({ apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: role(everything).metadata.name });
+    expect(subjects).toEqual([{ kind: "ServiceAccount", name: "orders-instance", namespace: "shop" }]);
+  });
+});
+
+describe("passwords and keys", () => {
+  const secret = [...Object.values(passwords), ...Object.values(keys)];
+  const forms = secret.flatMap((text) => [text, btoa(text)]);
+
+  test("are in no object but Secrets", () => {
+    const text = JSON.stringify(childrenOf(everything));
+    expect(forms.filter((form) => text.includes(form))).toEqual([]);
+  });
+
+  test("are each in their Secret; the authority's key is not beside the database", () => {
+    const held = secretsOf(everything).map((object) => {
+      const text = JSON.stringify(object);
+      return [`${object.metadata.namespace}/${object.metadata.name}`, secret.filter((value) => text.includes(btoa(value)))];
+    });
+    expect(Object.fromEntries(held)).toEqual({
+      "shop/orders-superuser": [passwords.superuser],
+      "shop/orders-replication": [passwords.replication],
+      "shop/orders-app": [passwords.application],
+      "shop/orders-tls": [keys.server],
+      "operators/authority.shop.orders": [keys.authority],
+    });
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { instanceOf, problemOf } from "./instance.ts";
+import { pod } from "./observations.fixture.ts";
+
+const running = { state: "running", role: "primary", timeline: 3 };
+const leader = "orders-0";
+
+describe("the role", () => {
+  test.each<[string, object | string | undefined, string | undefined, string]>([
+    ["the primary that holds the lock", running, leader, "Primary"],
+    ["one that is being promoted", { ...running, role: "promoted" }, leader, "Primary"],
+    ["a replica", { ...running, role: "replica" }, "orders-1", "Replica"],
+    ["a replica that just got the lock is no primary before it says so", { ...running, role: "replica" }, leader, "Replica"],
+    ["the Pod of a lost node says primary while another holds the lock", running, "orders-1", "Unknown"],
+    ["it says primary and nobody holds the lock", running, undefined, "Unknown"],
+    ["it has stopped", { ...running, state: "stopped" }, leader, "Unknown"],
+    ["it has crashed", { ...running, state: "crashed" }, leader, "Unknown"],
+    ["it was demoted", { ...running, role: "demoted" }, leader, "Unknown"],
+    ["it is of no role that is known", { ...running, role: "emperor" }, leader, "Unknown"],
+    ["there is no annotation", undefined, leader, "Unknown"],
+    ["the annotation is garbage", "{not json", leader, "Unknown"],
+    ["the annotation is empty", "", leader, "Unknown"],
+    ["the annotation is no object", "42", leader, "Unknown"],
+    ["the annotation is null", "null", leader, "Unknown"],
+    ["the annotation is a list", "[]", leader, "Unknown"],
+    ["the role is no text", { ...running, role: 7 }, leader, "Unknown"],
+  ])("%s", (_, status, holder, role) => {
+    expect(instanceOf(pod("orders-0", status === undefined ? {} : { status }), holder).role).toBe(role);
+  });
+});
+
+describe("readiness", () => {
+  test.each([
+    ["it answers", pod("orders-0", { status: running }), { ready: true, going: false }],
+    ["it does not answer", pod("orders-0", { status: running, ready: false }), { ready: false, going: false }],
+    [
+      "it is going, and still answers",
+      pod("orders-0", { status: running, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+      { ready: false, going: true },
+    ],
+  ])("%s", (_, observed, expected) => expect(instanceOf(observed, leader)).toMatchObject(expected));
+
+  test("a Pod that is going has no problem: it was not starting any more", () => {
+    const containerStatuses = [{ state: { waiting: { reason: "CrashLoopBackOff" } } }];
+    const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+    expect(instanceOf(pod("orders-0", { containerStatuses }), leader).problem?.reason).toBe("CrashLoopBackOff");
+    expect(instanceOf(pod("orders-0", { containerStatuses, metadata }), leader).problem).toBeUndefined();
+  });
+});
+
+describe("who may take over", () => {
+  const replica = { ...running, role: "replica", replication_state: "streaming" };
+  test.each<[string, object, Set<string> | undefined, boolean]>([
+    ["one that follows", replica, undefined, true],
+    ["one that does not", { ...replica, replication_state: "in archive recovery" }, undefined, false],
+    ["one that commits wait for", replica, new Set(["orders-0", "orders-1"]), true],
+    ["one that they do not wait for", replica, new Set(["orders-1"]), false],
+    ["commits are to wait, and there is nobody", replica, new Set<string>(), false],
+  ])("%s", (_, status, synchronous, expected) => {
+    expect(instanceOf(pod("orders-0", { status }), "orders-1", synchronous).mayTakeOver).toBe(expected);
+  });
+});
+
+describe("settings that wait for a restart", () => {
+  test.each<[string, object, unknown]>([
+    ["none", {}, undefined],
+    [
+      "told",
+      { pending_restart: true, pending_restart_reason: { max_connections: { old_value: "100", new_value: "50" } } },
+      [{ name: "max_connections", from: "100", to: "50" }],
+    ],
+    ["told without why", { pending_restart: true }, []],
+    [
+      "told as numbers",
+      { pending_restart: true, pending_restart_reason: { a: { old_value: 1, new_value: null } } },
+      [{ name: "a", from: "1", to: "" }],
+    ],
+    ["why, but not that", { pending_restart_reason: { a: {} } }, undefined],
+    ["the reason is null", { pending_restart: true, pending_restart_reason: { a: null } }, [{ name: "a", from: "", to: "" }]],
+  ])("%s", (_, told, expected) => {
+    expect(instanceOf(pod("orders-0", { status: { ...running, ...told } }), leader).pendingRestart).toEqual(expected);
+  });
+});
+
+test.each([["3"], [3.5], [{}], [null]])("a timeline that is %j is not known: the status would be refused for it", (timeline) => {
+  expect(instanceOf(pod("orders-0", { status: { ...running, timeline } }), leader).timeline).toBeUndefined();
+});
+
+test("what the Pod itself tells", () => {
+  const labels = { "controller-revision-hash": "orders-abc", "sampledb.io/primary": "true" };
+  const annotations = { "sampledb.io/asked": "digest" };
+  expect(
+    instanceOf(pod("orders-7", { status: { ...running, replication_state: "streaming" }, metadata: { labels, annotations } }), "x"),
+  ).toMatchObject({
+    podName: "orders-7",
+    uid: "uid-of-orders-7",
+    ordinal: 7,
+    revision: "orders-abc",
+    takesWrites: true,
+    asked: "digest",
+    streaming: true,
+    timeline: 3,
+  });
+});
+
+describe("why a Pod does not start", () => {
+  const waiting = (reason: string, message?: string, lastState?: object) => ({ state: { waiting: { reason, message } }, lastState });
+  test.each([
+    ["it runs", pod("p", { containerStatuses: [{ state: { running: {} } }] }), undefined],
+    ["it is being made", pod("p", { containerStatuses: [waiting("ContainerCreating")] }), undefined],
+    [
+      "it fits nowhere",
+      pod("p", { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes" }] }),
+      { reason: "Unschedulable", message: "0/3 nodes" },
+    ],
+    [
+      "no image",
+      pod("p", { containerStatuses: [waiting("ImagePullBackOff", "Back-off")] }),
+      { reason: "ImagePullBackOff", message: "Back-off" },
+    ],
+    [
+      "it crashes: what it said last, not how long is waited",
+      pod("p", {
+        containerStatuses: [waiting("CrashLoopBackOff", "back-off 10s", { terminated: { exitCode: 2, message: "bad setting" } })],
+      }),
+      { reason: "CrashLoopBackOff", message: "ended with exit code 2: bad setting" },
+    ],
+  ])("%s", (_, observed, expected) => expect(problemOf(observed)).toEqual(expected));
+});

@@ -1,0 +1,147 @@
+// Sleep, end and return of a SampleDB: what stops in which order, what stays and what goes.
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startSuite } from "../../e2e/faults/suite.fixture.ts";
+import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
+import { eventually } from "../../tools/eventually.ts";
+import * as kinds from "../kinds.ts";
+import { sampledbs } from "../resources.ts";
+import { DatabaseStage, installKinds, operatorNamespace } from "./stage.fixture.ts";
+
+const { plane, proxy } = await startSuite();
+const { client } = new TestConnection(plane.kubeconfig);
+
+beforeAll(() => installKinds(plane, client));
+
+const secrets = ["orders-app", "orders-replication", "orders-superuser", "orders-tls"];
+const states = ["orders-config", "orders-failover", "orders-leader", "orders-sync"];
+const claims = ["data-orders-0", "data-orders-1", "data-orders-2"];
+
+/** A replica that is to stop is held up, as a busy one would be: what is stopped after it can be seen. */
+async function hold(stage: DatabaseStage, name: string): Promise<() => Promise<void>> {
+  await client.mergePatch(kinds.pods, stage.key(name), { metadata: { finalizers: ["example.com/busy"] } });
+  return async () => void (await client.mergePatch(kinds.pods, stage.key(name), { metadata: { finalizers: null } }));
+}
+
+const range = async (stage: DatabaseStage) => {
+  const { spec } = await client.get(kinds.statefulSets, stage.key("orders"));
+  return { start: spec?.ordinals?.start ?? 0, count: spec?.replicas };
+};
+const becomesRange = async (stage: DatabaseStage, start: number, count: number) =>
+  await eventually(`the range is ${start}+${count}`, 30_000, async () => {
+    const now = await range(stage);
+    return now.start === start && now.count === count;
+  });
+const unlock = (stage: DatabaseStage) =>
+  client.mergePatch(kinds.configMaps, stage.key("orders-leader"), { metadata: { annotations: { leader: null } } });
+
+async function open(namespace: string, spec: Parameters<DatabaseStage["create"]>[0]): Promise<DatabaseStage> {
+  const stage = await DatabaseStage.open(namespace, client, proxy);
+  await stage.run();
+  await stage.create({ replicas: 3, ...spec });
+  await stage.serve("orders-1", "orders-0", "orders-2");
+  await stage.initialize();
+  await stage.becomes("AllInstancesReady");
+  return stage;
+}
+
+test("hibernation: replicas first, then the primary, volumes stay; woken, the last primary starts first and alone", async () => {
+  await using stage = await open("asleep", {});
+  const letGo = await hold(stage, "orders-2");
+  await stage.change({ powerState: "Hibernated" });
+  await becomesRange(stage, 1, 1);
+  await eventually("one replica has stopped, and the other is at it", 30_000, async () => !(await stage.podNames()).includes("orders-0"));
+  await stage.becomes("Hibernating");
+  expect(await stage.podNames()).toEqual(["orders-1", "orders-2"]);
+  expect((await client.get(kinds.pods, stage.key("orders-1"))).metadata.deletionTimestamp).toBeUndefined();
+  const { metadata } = await client.get(kinds.configMaps, stage.key("orders-leader"));
+  expect(metadata.annotations?.["sampledb.io/last-primary"]).toBe("orders-1");
+  await letGo();
+  await stage.podsAre();
+  await unlock(stage); // as a primary does that stops cleanly
+  await stage.becomes("Hibernated");
+  expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims);
+  expect(await stage.condition("Initialized")).toMatchObject({ status: "True" });
+
+  await stage.change({ powerState: "Running" });
+  await stage.podsAre("orders-1");
+  expect(await range(stage)).toEqual({ start: 1, count: 1 });
+  await stage.serve("orders-1");
+  await stage.serve("orders-1", "orders-0", "orders-2");
+  await stage.becomes("AllInstancesReady");
+  expect(await stage.names(kinds.jobs)).toEqual([]); // it is initialized once
+});
+
+describe("deletion", () => {
+  test("Retain: the primary stops last; volumes, passwords and Patroni's state stay; a new SampleDB takes them up from the last primary", async () => {
+    await using stage = await open("retained", {});
+    const password = (await client.get(kinds.secrets, stage.key("orders-app"))).data?.["password"];
+    const letGo = await hold(stage, "orders-2");
+    await client.delete(sampledbs, stage.key("orders"));
+    await becomesRange(stage, 1, 1);
+    await eventually("a replica has stopped", 30_000, async () => !(await stage.podNames()).includes("orders-0"));
+    expect((await stage.becomes("Deleting")).message).toMatch(/volumes and passwords stay/);
+    expect((await client.get(kinds.pods, stage.key("orders-1"))).metadata.deletionTimestamp).toBeUndefined();
+    await letGo();
+    await stage.gone(sampledbs, "orders");
+    await unlock(stage);
+    await stage.gone(kinds.statefulSets, "orders");
+    await eventually("what was owned is gone", 80_000, async () => (await stage.names(kinds.services)).length === 0);
+    expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims);
+    expect(await stage.names(kinds.secrets)).toEqual(secrets);
+    expect((await stage.names(kinds.configMaps)).filter((name) => name.startsWith("orders-"))).toEqual(states);
+    expect(await stage.names(kinds.secrets, operatorNamespace)).toContain("authority.retained.orders");
+
+    await stage.create({ replicas: 1 });
+    await stage.podsAre("orders-1"); // beyond what is wanted, and all the same the one that has everything
+    expect((await client.get(kinds.secrets, stage.key("orders-app"))).data?.["password"]).toBe(password);
+    await stage.serve("orders-1");
+    await stage.serve("orders-1", "orders-0");
+    await eventually("a switchover is ordered to the one that is to stay", 30_000, async () => {
+      const { annotations } = (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata;
+      return annotations?.["leader"] === "orders-1" && annotations["member"] === "orders-0";
+    });
+    expect(await stage.podNames()).toEqual(["orders-0", "orders-1"]);
+    await stage.handOver("orders-1", "orders-0");
+    await stage.podsAre("orders-0");
+    await sleep(1500);
+    expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims); // fewer instances are no word to destroy data
+  });
+
+  test("Delete: nothing is left of it, and another SampleDB's stays", async () => {
+    await using stage = await open("destroyed", { deletionPolicy: "Delete" });
+    await stage.create({}, "orders-app");
+    await stage.podsAre("orders-0", "orders-1", "orders-2", "orders-app-0");
+    await client.delete(sampledbs, stage.key("orders"));
+    await stage.gone(sampledbs, "orders");
+    await eventually("what was owned is gone", 80_000, async () => (await stage.names(kinds.services)).length === 3);
+    const left = async (resource: Parameters<DatabaseStage["names"]>[0]) =>
+      (await stage.names(resource)).filter((name) => !name.includes("orders-app-"));
+    // No kubelet and no Pod uses them any more: claims go at once.
+    await eventually("claims are gone", 30_000, async () => (await left(kinds.persistentVolumeClaims)).length === 0);
+    expect(await left(kinds.secrets)).toEqual([]);
+    expect((await left(kinds.configMaps)).filter((name) => name.startsWith("orders"))).toEqual([]);
+    expect(await stage.names(kinds.secrets, operatorNamespace)).not.toContain("authority.destroyed.orders");
+    expect(await stage.names(kinds.secrets)).toEqual(secrets.map((name) => name.replace("orders-", "orders-app-")));
+    expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(["data-orders-app-0"]);
+    expect(await stage.podNames()).toEqual(["orders-app-0"]);
+  });
+});
+
+test("fewer instances: a primary beyond them hands over before it goes, and the claims go only where data may go", async () => {
+  await using stage = await open("shrunk", { deletionPolicy: "Delete" });
+  await stage.change({ replicas: 1 });
+  await eventually("a switchover is ordered", 30_000, async () => {
+    const { annotations } = (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata;
+    return annotations?.["member"] === "orders-0";
+  });
+  expect(await stage.podNames()).toEqual(expect.arrayContaining(["orders-0", "orders-1"]));
+  expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims);
+  await stage.handOver("orders-1", "orders-0");
+  await stage.podsAre("orders-0");
+  await eventually(
+    "the claims of the others are gone",
+    30_000,
+    async () => (await stage.names(kinds.persistentVolumeClaims)).join() === "data-orders-0",
+  );
+});

@@ -1,0 +1,218 @@
+// For tests: the controller of SampleDBs on a real API server without nodes. The controllers of Kubernetes make the Pods; what a
+// kubelet and Patroni would write on them is written by the test.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import type { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { Objects } from "../../runtime/controller/objects.ts";
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import { NotFound } from "../../runtime/kube/errors.ts";
+import type { Key, KubeObject } from "../../runtime/kube/object.ts";
+import { clusterScoped, type Resource } from "../../runtime/kube/resource.ts";
+import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
+import { Manager } from "../../runtime/manager.ts";
+import { createLog } from "../../runtime/observability/log.ts";
+import { createMetrics } from "../../runtime/observability/metrics.ts";
+import { eventually } from "../../tools/eventually.ts";
+import { sampleDB } from "../desired/sampledb.fixture.ts";
+import { configMaps, type Pod, pods } from "../kinds.ts";
+import { type SampleDB, sampledbs } from "../resources.ts";
+import { sampleDBController } from "./controller.ts";
+import { Credentials } from "./credentials.ts";
+import { Inspections } from "./inspections.ts";
+import { TimeToReady } from "./metrics.ts";
+import { Monitors } from "./monitors.ts";
+import { reconcile } from "./reconcile.ts";
+import type { Dependencies } from "./scope.ts";
+import { Volumes } from "./volumes.ts";
+
+const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");
+const hashAnnotation = "sampledb.io/applied";
+export const operatorNamespace = "operators";
+
+export async function installKinds(plane: StandaloneControlPlane, client: KubeClient): Promise<void> {
+  await plane.kubectl("apply", "--server-side", "--kustomize", join(import.meta.dirname, "../../config/crd"));
+  await plane.kubectl("wait", "--for=condition=Established", "crd", "--all");
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: operatorNamespace } });
+}
+
+export class DatabaseStage implements AsyncDisposable {
+  readonly namespace: string;
+  readonly client: KubeClient;
+  readonly #proxy: FaultProxy;
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(namespace: string, client: KubeClient, proxy: FaultProxy) {
+    this.namespace = namespace;
+    this.client = client;
+    this.#proxy = proxy;
+  }
+
+  /** `client` is somebody else's, past the proxy; the operator's calls go through it. */
+  static async open(namespace: string, client: KubeClient, proxy: FaultProxy): Promise<DatabaseStage> {
+    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    return new DatabaseStage(namespace, client, proxy);
+  }
+
+  key(name: string): Key {
+    return { namespace: this.namespace, name };
+  }
+
+  async create(spec: Parameters<typeof sampleDB>[0] = {}, name = "orders"): Promise<SampleDB> {
+    const { apiVersion, kind, spec: full } = sampleDB(spec);
+    return await this.client.create(sampledbs, { apiVersion, kind, metadata: { name, namespace: this.namespace }, spec: full });
+  }
+
+  async change(spec: object, name = "orders"): Promise<void> {
+    await this.client.mergePatch(sampledbs, this.key(name), { spec });
+  }
+
+  /** Runs until it is stopped, or the stage ends. No instance can be called: there are no nodes. */
+  async run(): Promise<{ manager: Manager; deps: Dependencies; stop: () => Promise<void>; objects: () => Objects; client: KubeClient }> {
+    const connection = new TestConnection(this.#proxy.kubeconfig);
+    const options = { fieldManager: "sampledb", hashAnnotation, reportingController: "sampledb.io/operator", reportingInstance: "test" };
+    const log = createLog({ level: "error", pretty: false, destination: { write: () => {} } });
+    const metrics = createMetrics({ processMetrics: false });
+    const manager = new Manager({ ...options, client: connection.client, namespaces: [this.namespace], elector: undefined, metrics, log });
+    const now = () => new Date();
+    const credentials = new Credentials({ operatorNamespace, now, password: () => randomBytes(24).toString("base64url") });
+    const { cache, events } = manager;
+    const deps: Dependencies = {
+      ...{
+        cache,
+        events,
+        credentials,
+        now,
+        inspections: new Inspections(),
+        volumes: new Volumes(),
+        timeToReady: new TimeToReady(metrics, now),
+        monitors: new Monitors({ labels: {}, now }),
+        images: { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" },
+      },
+      patroni: async () => {
+        throw new Error("there are no nodes");
+      },
+    };
+    manager.add(sampleDBController(deps, {}));
+    const end = new AbortController();
+    const ended = manager.run(end.signal);
+    const stop = async () => {
+      end.abort();
+      await ended;
+      await connection.transport.close();
+    };
+    this.#stops.push(stop);
+    await cache.synced();
+    return { manager, deps, stop, client: connection.client, objects: () => new Objects(cache, connection.client, { hashAnnotation }) };
+  }
+
+  async condition(type: string, name = "orders") {
+    const { status } = await this.client.get(sampledbs, this.key(name));
+    return status?.conditions?.find((condition) => condition.type === type);
+  }
+
+  /** Ready, with this reason. */
+  async becomes(reason: string, name = "orders"): Promise<NonNullable<Awaited<ReturnType<DatabaseStage["condition"]>>>> {
+    let last = "nothing";
+    return await eventually(`${this.namespace}/${name} says ${reason}`, 30_000, async () => {
+      const ready = await this.condition("Ready", name);
+      if (ready && ready.reason !== last) last = ready.reason;
+      return ready?.reason === reason && ready;
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}; it says ${last}`, { cause: error });
+    });
+  }
+
+  /** Names, sorted; Events are not of interest. */
+  async names<T extends KubeObject>(resource: Resource<T>, namespace = this.namespace): Promise<string[]> {
+    const { items } = await this.client.list(resource, { namespace });
+    return items.map(({ metadata }) => metadata.name).sort();
+  }
+
+  async podNames(): Promise<string[]> {
+    const selector = { namespace: this.namespace, labelSelector: "sampledb.io/component=postgresql" };
+    return (await this.client.list(pods, selector)).items.map(({ metadata }) => metadata.name).sort();
+  }
+
+  async podsAre(...expected: string[]): Promise<void> {
+    let found: string[] = [];
+    await eventually(`the Pods are ${expected}`, 30_000, async () => {
+      found = await this.podNames();
+      return found.join() === expected.join();
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}; they are ${found}`, { cause: error });
+    });
+  }
+
+  /** As a kubelet and Patroni would, once all of them run. */
+  async serve(primary: string, ...replicas: string[]): Promise<void> {
+    await this.podsAre(...[primary, ...replicas].sort());
+    const [database] = primary.split(/-\d+$/);
+    await this.client.mergePatch(configMaps, this.key(`${database}-config`), {
+      metadata: { annotations: { initialize: "7300000000000000001" } },
+    });
+    await this.client.mergePatch(configMaps, this.key(`${database}-leader`), { metadata: { annotations: { leader: primary } } });
+    for (const name of [primary, ...replicas]) await this.#answer(name, name === primary);
+  }
+
+  /** As Patroni does it, with its callback. */
+  async handOver(from: string, to: string): Promise<void> {
+    const [database] = to.split(/-\d+$/);
+    await this.client.mergePatch(configMaps, this.key(`${database}-failover`), {
+      metadata: { annotations: { leader: null, member: null } },
+    });
+    await this.client.mergePatch(pods, this.key(from), { metadata: { labels: { "sampledb.io/primary": null } } });
+    await this.#answer(from, false);
+    await this.client.mergePatch(configMaps, this.key(`${database}-leader`), { metadata: { annotations: { leader: to } } });
+    await this.#answer(to, true);
+  }
+
+  async #answer(name: string, leads: boolean): Promise<void> {
+    const status = {
+      state: "running",
+      role: leads ? "primary" : "replica",
+      timeline: 1,
+      ...(leads ? {} : { replication_state: "streaming" }),
+    };
+    const labels = { "sampledb.io/role": leads ? "primary" : "replica", ...(leads ? { "sampledb.io/primary": "true" } : {}) };
+    await this.client.mergePatch(pods, this.key(name), { metadata: { labels, annotations: { status: JSON.stringify(status) } } });
+    const conditions = [{ type: "Ready", status: "True" }];
+    await this.client.mergePatch<Pod>(pods, this.key(name), { status: { phase: "Running", conditions } }, { subresource: "status" });
+  }
+
+  /** As the kubelet would, when the init Job's Pod has ended well; the rest is the controller of Jobs. */
+  async initialize(name = "orders"): Promise<void> {
+    const selector = { namespace: this.namespace, labelSelector: `batch.kubernetes.io/job-name=${name}-init` };
+    const pod = await eventually("the init Job's Pod is there", 30_000, async () => (await this.client.list(pods, selector)).items[0]);
+    const state = { terminated: { exitCode: 0, message: "made role app", finishedAt: "2026-01-01T00:00:00Z" } };
+    const told = { name: "init", image: "i", imageID: "", ready: false, restartCount: 0, state };
+    const status = { phase: "Succeeded", containerStatuses: [told] };
+    await this.client.mergePatch<Pod>(pods, this.key(pod.metadata.name), { status }, { subresource: "status" });
+  }
+
+  /** One reconcile more, outside the queue. */
+  async again({ deps, client }: Awaited<ReturnType<DatabaseStage["run"]>>, objects: Objects, name = "orders"): Promise<unknown> {
+    const log = createLog({ level: "error", pretty: false, destination: { write: () => {} } });
+    return await reconcile({ key: this.key(name), objects, client, signal: new AbortController().signal, log }, deps);
+  }
+
+  /** The garbage collector looks for new kinds every 30 s: what was owned by a SampleDB may stay for so long after the CRD came. */
+  async gone<T extends KubeObject>(resource: Resource<T>, name: string): Promise<void> {
+    await eventually(
+      `${resource.kind} ${name} is gone`,
+      80_000,
+      async () => (await this.client.find(resource, this.key(name))) === undefined,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#stops.map((stop) => stop()));
+    // Nothing of it is to keep the controllers of Kubernetes busy while other tests run.
+    for (const { metadata } of (await this.client.list(sampledbs, { namespace: this.namespace })).items) {
+      await this.client.mergePatch(sampledbs, this.key(metadata.name), { metadata: { finalizers: [] } }).catch(() => undefined);
+    }
+    await this.client.delete(namespaces, { namespace: "", name: this.namespace }).catch((error: unknown) => {
+      if (!(error instanceof NotFound)) throw error;
+    });
+  }
+}
