@@ -20,16 +20,19 @@ export function median(values: readonly number[]): number {
 }
 
 export function printFigures(title: string, figures: readonly Figure[]): void {
-  const out = (text: string) => process.stdout.write(`${text}\n`);
+  process.stdout.write(`\n${[title, ...figureLines(figures)].join("\n")}\n`);
+}
+
+export function figureLines(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map((figure) => labelOf(figure).length)) + 2;
-  out(`\n${title}`);
-  out(`${"".padEnd(width)}${"ours".padStart(9)}${"by hand".padStart(9)}${"ratio".padStart(7)}   wanted`);
-  for (const figure of figures) {
-    const { ours, peer } = figure;
-    const ratio = ratioOf(figure);
-    const cells = [shown(ours).padStart(9), shown(peer).padStart(9), (ratio === undefined ? "" : ratio.toFixed(2)).padStart(7)];
-    out(`${labelOf(figure).padEnd(width)}${cells.join("")}   ${judged(figure)}`);
-  }
+  const line = (label: string, cells: readonly string[], wanted: string) =>
+    `${label.padEnd(width)}${cells.map((cell) => cell.padStart(9)).join("")}   ${wanted}`.trimEnd();
+  return [
+    line("", ["ours", "by hand", "ratio"], "wanted"),
+    ...figures.map((figure) =>
+      line(labelOf(figure), [shown(figure.ours), shown(figure.peer), ratioOf(figure)?.toFixed(2) ?? ""], judged(figure)),
+    ),
+  ];
 }
 
 function labelOf({ what, unit }: Figure): string {

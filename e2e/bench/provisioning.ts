@@ -1,4 +1,5 @@
 // How long a database takes from its manifest to the first SQL of an application, and to three ready instances.
+import { eventually } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { sampleDB } from "../database/database.ts";
 import { startPods, toolbox } from "../suites/toolbox.ts";
@@ -38,10 +39,10 @@ export async function remove(here: Kubectl, who: "operator" | "hand"): Promise<v
 
 /** As an application: its own role, its own database, the read-write Service. By address, so that no name server's memory counts. */
 async function answersSql(here: Kubectl): Promise<void> {
-  await here.run("wait", "--for=create", `secret/${name}-app`, `service/${name}-rw`, ...deadline);
-  const secret = (await here.get("secret", `${name}-app`))?.["data"] as Record<string, string>;
-  const value = (key: string) => Buffer.from(secret[key] ?? "", "base64").toString();
-  const host = (await here.get("service", `${name}-rw`))?.["spec"].clusterIP as string;
+  const secret = await eventually("the Secret is there", 60_000, () => here.get("secret", `${name}-app`));
+  const service = await eventually("the Service is there", 60_000, () => here.get("service", `${name}-rw`));
+  const value = (key: string) => Buffer.from(secret["data"][key] ?? "", "base64").toString();
+  const host = service["spec"].clusterIP as string;
   const connection = `host=${host} user=${value("user")} dbname=${value("dbname")} sslmode=require connect_timeout=2`;
   const ask = `psql '${connection}' --no-psqlrc --quiet --tuples-only --command='SELECT 1'`;
   const script = `export PGPASSWORD='${value("password")}'; until ${ask} >/dev/null 2>&1; do sleep 0.05; done`;
@@ -49,6 +50,6 @@ async function answersSql(here: Kubectl): Promise<void> {
 }
 
 async function allReady(here: Kubectl): Promise<void> {
-  await here.run("wait", "--for=create", `statefulset/${name}`, ...deadline);
+  await eventually("the StatefulSet is there", 60_000, () => here.get("statefulset", name));
   await here.run("wait", "--for=jsonpath={.status.readyReplicas}=3", `statefulset/${name}`, ...deadline);
 }
