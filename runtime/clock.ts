@@ -26,7 +26,8 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout;
     const arm = () => {
       // Rounded up: Node cuts the fraction off, and a timer that comes early finds nothing due.
-      timer = setTimeout(fire, Math.min(Math.ceil(due - performance.now()), longestTimeout));
+      const left = Math.max(0, Math.ceil(due - performance.now())); // a busy process arms late
+      timer = setTimeout(fire, Math.min(left, longestTimeout));
     };
     const fire = () => {
       if (performance.now() >= due) call();
