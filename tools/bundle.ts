@@ -46,6 +46,8 @@ const withoutDeadWeight: Plugin = {
     onResolve({ filter: /^(\.|@kubernetes\/client-node)/ }, async ({ path, pluginData, ...where }) => {
       if (pluginData === "resolving" || !withoutEffects.test(`${where.importer}${path.startsWith("@") ? `node_modules/${path}/` : ""}`))
         return undefined;
+      // Its files name each other in full. Asking esbuild for each of the 3,000 imports takes 20 s, and this 3.
+      if (path.startsWith(".")) return { path: join(where.resolveDir, path), sideEffects: false };
       return { ...(await resolve(path, { ...where, pluginData: "resolving" })), sideEffects: false };
     });
   },

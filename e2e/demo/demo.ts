@@ -16,7 +16,7 @@ await runProgram(async () => {
   await chronicle.step("room for the demo", () => makeRoom(kubectl, cluster));
   const { acknowledged, lost, unexpected } = await tellTheStory({ kubectl, cluster, chronicle });
 
-  print(...chronicle.table(), "", `acknowledged rows: ${acknowledged}, lost: ${lost}`, "");
+  print("", ...chronicle.table(), "", `acknowledged rows: ${acknowledged}, lost: ${lost}`, "");
   if (cluster) print(...(await clusterStatus(cluster.plan)).lines);
   sayWhatIsLeft(cluster?.plan.kubectl ?? "kubectl", cluster !== undefined);
   if (lost > 0) throw new Refusal(`${lost} acknowledged rows are lost`);
@@ -38,5 +38,5 @@ function sayWhatIsLeft(kubectl: string, isLocal: boolean): void {
   }
   const mayGo = '{"spec":{"deletionPolicy":"Delete","deletionProtection":false}}';
   say(`take it down: ${here} patch sampledb ha --type=merge --patch='${mayGo}' && ${here} delete sampledb ha`);
-  say(`              ${kubectl} delete namespace ${namespaceName} && make undeploy uninstall`);
+  say(`              ${kubectl} delete namespace ${namespaceName}; the operator, if nobody else uses it: make undeploy`);
 }
