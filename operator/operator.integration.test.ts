@@ -102,7 +102,7 @@ test("health and readiness are told, check by check", async () => {
 });
 
 describe("what this version does not act on", () => {
-  test("is said in a condition, once, of every kind that asks for it; and it is quiet after that", async () => {
+  test("is said in a condition, once, of every kind that asks for it; and it is quiet after that", { timeout: 240_000 }, async () => {
     const proxy = await FaultProxy.start(plane);
     const operator = start([...quiet, "--leader-elect"], { KUBECONFIG: proxy.kubeconfig });
     await until(operator, "reconciling");
