@@ -3,7 +3,7 @@ import type { Job } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { tlsDirectory } from "./configuration.ts";
 import { labelsOf, owned } from "./identity.ts";
-import { containerSecurity, placement, podSecurity } from "./instances.ts";
+import { containerSecurity, disrupted, placement, podSecurity } from "./instances.ts";
 import { namesOf } from "./names.ts";
 import { postgresPort } from "./services.ts";
 
@@ -33,7 +33,7 @@ export function initJob(db: SampleDB, digest: string, image: string): Job {
     spec: {
       backoffLimit: 20, // a failover in its middle is no fault of the script's
       podFailurePolicy: {
-        rules: [{ action: "FailJob", onExitCodes: { containerName: "init", operator: "In", values: [refusedExitCode] } }],
+        rules: [disrupted, { action: "FailJob", onExitCodes: { containerName: "init", operator: "In", values: [refusedExitCode] } }],
       },
       template: {
         metadata: { labels: { ...labelsOf(db), "sampledb.io/component": "init" } },

@@ -4,7 +4,7 @@ import type { ConfigMap, Job } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { hostBasedAuthentication, parameters, tlsDirectory } from "./configuration.ts";
 import { labelsOf, owned } from "./identity.ts";
-import { containerSecurity, placement, podSecurity } from "./instances.ts";
+import { containerSecurity, disrupted, placement, podSecurity } from "./instances.ts";
 import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
@@ -41,6 +41,7 @@ export function trialJob(db: SampleDB, digest: string, image: string, running: R
     metadata: { ...owned(db, name), annotations: { [trialAnnotation]: digest } },
     spec: {
       backoffLimit: 0, // what PostgreSQL refuses once it refuses again
+      podFailurePolicy: { rules: [disrupted] },
       template: {
         metadata: { labels: { ...labelsOf(db), "sampledb.io/component": "trial" } },
         spec: {

@@ -36,13 +36,31 @@ export interface Serving {
 
 interface Seen {
   readonly until: number;
+  /** Secrets with passwords that PostgreSQL does not know. */
+  readonly unproven: readonly string[];
   readonly serving: Serving;
   readonly kept: Kept;
   identity?: OperatorIdentity;
 }
 
+/** What is known of the database. */
+export interface Circumstances {
+  /** The bundle of authorities that each instance is known to have read. */
+  readonly trusted: readonly string[];
+  readonly hasData: boolean;
+}
+
+export interface Ensured {
+  readonly serving: Serving;
+  readonly unproven: readonly string[];
+}
+
+/** On a Secret whose password PostgreSQL does not know; a person takes it off. */
+export const unprovenAnnotation = "sampledb.io/unproven";
+
 /** How long what was seen is taken for granted. Pods that run have what they need; this is for those to come. */
 const rememberMilliseconds = 6 * 3_600_000;
+const rememberUnprovenMilliseconds = 60_000;
 
 export class Credentials {
   readonly #options: CredentialsOptions;
@@ -53,18 +71,18 @@ export class Credentials {
   }
 
   /**
-   * Makes what is missing, and renews what is due; costs no request when it was looked at not long ago. `trusted` is the bundle of
-   * authorities that each instance is known to have read.
+   * Makes what is missing, and renews what is due; costs no request when it was looked at not long ago.
    */
-  async ensure(db: SampleDB, client: KubeClient, trusted: readonly string[]): Promise<Serving> {
+  async ensure(db: SampleDB, client: KubeClient, { trusted, hasData }: Circumstances): Promise<Ensured> {
     const now = this.#options.now();
     const seen = this.#seen.get(idOf(db));
-    if (seen && seen.until > now.getTime()) return seen.serving;
+    if (seen && seen.until > now.getTime()) return seen;
     const kept = await this.#certificates(db, client, trusted);
-    await this.#passwords(db, client, kept.bundle);
-    const serving = servingOf(kept);
-    this.#seen.set(idOf(db), { until: now.getTime() + rememberMilliseconds, serving, kept });
-    return serving;
+    const unproven = await this.#passwords(db, client, kept.bundle, hasData);
+    const looked = { until: now.getTime() + (unproven.length > 0 ? rememberUnprovenMilliseconds : rememberMilliseconds), kept, unproven };
+    const ensured = { ...looked, serving: servingOf(kept) };
+    this.#seen.set(idOf(db), ensured);
+    return ensured;
   }
 
   /** Looks again at the next occasion. */
@@ -89,14 +107,16 @@ export class Credentials {
     return { namespace: this.#options.operatorNamespace, name: authorityName(db) };
   }
 
-  async #passwords(db: SampleDB, client: KubeClient, authorities: string): Promise<void> {
+  /** Those whose passwords PostgreSQL does not know: they were lost, and made anew beside data that has the old ones. */
+  async #passwords(db: SampleDB, client: KubeClient, authorities: string, hasData: boolean): Promise<string[]> {
     const { password } = this.#options;
-    await createOnce(client, superuserSecret(db, password()), db);
-    await createOnce(client, replicationSecret(db, password()), db);
-    const bound = await createOnce(client, applicationSecret(db, password(), authorities), db);
+    const ensure = (secret: Secret) => createOnce(client, hasData ? unproven(secret) : secret, db);
+    const others = [await ensure(superuserSecret(db, password())), await ensure(replicationSecret(db, password()))];
+    const bound = await ensure(applicationSecret(db, password(), authorities));
     // One that was kept from before may lead to another database, or trust another authority; the password stays what applications have.
     const wanted = applicationSecret(db, atob(bound.data?.["password"] ?? ""), authorities);
     if (Object.entries(wanted.data ?? {}).some(([key, value]) => bound.data?.[key] !== value)) await client.apply(secrets, wanted);
+    return [...others, bound].filter(({ metadata }) => metadata.annotations?.[unprovenAnnotation]).map(({ metadata }) => metadata.name);
   }
 
   async #certificates(db: SampleDB, client: KubeClient, trusted: readonly string[]): Promise<Kept> {
@@ -128,6 +148,10 @@ function servingOf({ certificate, bundle }: Kept): Serving {
   const read = readCertificate(certificate);
   if (!read) throw new Error("the certificate that was just made can't be read");
   return { fingerprint: read.fingerprint256, expires: read.validToDate, authorities: bundle };
+}
+
+function unproven(secret: Secret): Secret {
+  return { ...secret, metadata: { ...secret.metadata, annotations: { [unprovenAnnotation]: "true" } } };
 }
 
 /** Onto what was read and nothing newer. */

@@ -21,7 +21,9 @@ const lookAgainSeconds = 5;
  */
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
   const { db, observed, deps } = scope;
-  if (observed.instances.length > 0) {
+  // As long as the StatefulSet wants Pods it makes them, and their claims, also behind our back.
+  const wanted = observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
+  if (observed.instances.length > 0 || wanted > 0) {
     await stop(scope);
     return after(lookAgainSeconds);
   }

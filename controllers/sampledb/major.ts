@@ -4,9 +4,9 @@ import type { SampleDB } from "../resources.ts";
 import type { Blocker, Observed } from "./scope.ts";
 
 /** The SampleDB as it can be acted on: with the major of its data, and the reason where that is not the one it asks for. */
-export function heldBack(db: SampleDB, { dynamicConfig }: Observed): { readonly db: SampleDB; readonly upgrade?: Blocker } {
+export function heldBack(db: SampleDB, { dynamicConfig, initialized }: Observed): { readonly db: SampleDB; readonly upgrade?: Blocker } {
   const major = Number(dynamicConfig?.metadata.annotations?.[majorAnnotation] ?? db.spec.postgresVersion);
-  if (major === db.spec.postgresVersion) return { db };
+  if (major === db.spec.postgresVersion || !initialized) return { db }; // without data there is nothing to hold back for
   const postgresVersion = major as SampleDB["spec"]["postgresVersion"];
   const upgrade = {
     reason: "UpgradeNotSupported",

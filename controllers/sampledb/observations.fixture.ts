@@ -47,6 +47,7 @@ export function observed(instances: readonly Instance[], told: Partial<Observed>
     trialJob: undefined,
     jobPods: new Map(),
     initialized: true,
+    bootstrapping: false,
     ...told,
   };
 }
@@ -58,6 +59,8 @@ export function findings(told: Partial<Findings> = {}): Findings {
     initialization: { kind: "done", message: "made role app" },
     rollout: undefined,
     serving: undefined,
+    volumesReady: true,
+    switchoverOrdered: false,
     invalid: undefined,
     upgrade: undefined,
     ...told,

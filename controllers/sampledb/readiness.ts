@@ -37,8 +37,16 @@ const nameTaken: Check = ({ outcome }) => {
   return taken && no(reasons.nameTaken, `${(taken.cause as Error).message}; rename or delete it, or give the SampleDB another name`);
 };
 
-export const hibernated: Check = ({ db, observed }) => {
+/** What was changed meanwhile waits, whatever it is. */
+export const paused: Check = ({ db }) =>
+  db.spec.paused
+    ? no(reasons.paused, "the operator leaves everything alone while spec.paused is true; what is changed meanwhile waits")
+    : undefined;
+
+export const hibernated: Check = (inputs) => {
+  const { db, observed } = inputs;
   if (db.spec.powerState !== "Hibernated") return undefined;
+  if (observed.instances.length > 0 && db.spec.paused) return paused(inputs);
   return observed.instances.length === 0
     ? no(reasons.hibernated, "all instances are stopped and their volumes kept; set powerState to Running to wake it")
     : no(reasons.hibernating, `${observed.instances.length} instances are still stopping`);

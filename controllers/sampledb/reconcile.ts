@@ -103,6 +103,8 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     initialization: initializationTold(db),
     rollout: undefined,
     serving: undefined,
+    volumesReady: false,
+    switchoverOrdered: false,
     invalid,
     upgrade: upgrade?.message,
   };

@@ -55,6 +55,8 @@ describe("an object of a needed name that someone else made", () => {
       const { message, status } = await stage.becomes("NameTaken");
       expect(message).toContain(`${kind} ${stage.namespace}/${name} `);
       expect(status).toBe("False");
+      // No Pod takes a stranger's volume or password for its own.
+      if (what === "claim" || what === "secret") expect(await client.find(kinds.statefulSets, stage.key("orders"))).toBeUndefined();
       const unchanged = async () => {
         const { metadata, status: _, ...rest } = (await client.get(resource, stage.key(name))) as KubeObject & { status?: unknown };
         const { status: __, ...was } = before as KubeObject & { status?: unknown };

@@ -3,6 +3,7 @@ import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
+import { controllerOf } from "../../runtime/kube/object.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf } from "../desired/names.ts";
 import {
@@ -58,6 +59,8 @@ export interface Observed {
   readonly jobPods: ReadonlyMap<string, Pod>;
   /** There is data of this database. */
   readonly initialized: boolean;
+  /** The first instance is at it: what is cut short now can't be taken up again. */
+  readonly bootstrapping: boolean;
 }
 
 /** What steps found out and the status tells. */
@@ -69,6 +72,10 @@ export interface Findings {
   rollout: string | undefined;
   /** The certificate that the instances are to serve. */
   serving: Serving | undefined;
+  /** The claims that instances need are there and the SampleDB's own. */
+  volumesReady: boolean;
+  /** Somebody was told to hand over in this run. */
+  switchoverOrdered: boolean;
   /** Why the spec can't be acted on. */
   invalid: string | undefined;
   /** Why the major that is asked for is not the one that runs. */
@@ -112,6 +119,8 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const index = `${namespace}/${name}`;
   const key = (object: string) => ({ namespace, name: object });
   const state = (object: string) => cache.watched(configMaps).get(key(object));
+  // One of a SampleDB that had the name before says nothing of this one.
+  const own = (job: Job | undefined) => (job && controllerOf(job)?.uid === db.metadata.uid ? job : undefined);
   const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
   const leader = state(names.leader);
   const dynamicConfig = state(names.dynamicConfig);
@@ -135,11 +144,12 @@ export function observe(db: SampleDB, cache: Cache): Observed {
     dynamicConfig,
     leader,
     failover: state(names.failover),
-    initJob: cache.watched(jobs).get(key(names.initJob)),
-    trialJob: cache.watched(jobs).get(key(names.trialJob)),
+    initJob: own(cache.watched(jobs).get(key(names.initJob))),
+    trialJob: own(cache.watched(jobs).get(key(names.trialJob))),
     jobPods: new Map(
       [names.initJob, names.trialJob].flatMap((job) => newest(cache.watched(pods).listBy(byJob, `${namespace}/${job}`), job)),
     ),
+    bootstrapping: dynamicConfig?.metadata.annotations?.["initialize"] === "",
     initialized: (dynamicConfig?.metadata.annotations?.["initialize"] ?? "") !== "", // empty while the first instance is at it
   };
 }
@@ -148,6 +158,12 @@ export function observe(db: SampleDB, cache: Cache): Observed {
 function synchronousOf(state: ConfigMap | undefined): ReadonlySet<string> | undefined {
   const { leader, sync_standby: names = "" } = state?.metadata.annotations ?? {};
   return leader ? new Set(names.split(",").filter(Boolean)) : undefined;
+}
+
+/** Who holds Patroni's lock, asked of the API server: for what must not be done by the word of a cache that is behind. */
+export async function leaderNow({ db, client, key }: Pick<Scope, "db" | "client" | "key">): Promise<string | undefined> {
+  const lock = await client.find(configMaps, { namespace: key.namespace, name: namesOf(db).leader });
+  return lock?.metadata.annotations?.["leader"];
 }
 
 function newest(found: readonly Pod[], job: string): [string, Pod][] {

@@ -13,6 +13,7 @@ import {
   invalidSpec,
   noPrimary,
   notInitialized,
+  paused,
   readiness,
   restartPending,
   rollingOut,
@@ -62,7 +63,7 @@ function conditionList(inputs: StatusInputs): ConditionNow[] {
     reason: reasons.primaryAvailable,
     message: `${observed.primary?.podName} takes writes`,
   };
-  const applied = first([invalidSpec, changeNotIn, upgradeNotDone, rollingOut, restartPending], inputs) ?? {
+  const applied = first([invalidSpec, paused, changeNotIn, upgradeNotDone, rollingOut, restartPending], inputs) ?? {
     status: "True",
     reason: reasons.upToDate,
     message: "every instance runs as the spec asks",

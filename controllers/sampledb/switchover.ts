@@ -4,11 +4,14 @@ import { configMaps } from "../kinds.ts";
 import type { Instance } from "./instance.ts";
 import type { Scope } from "./scope.ts";
 
-/** Patroni takes the order away when it is carried out. Ordering the same again changes nothing. */
-export async function switchover({ db, observed: { failover }, client, deps }: Scope, from: Instance, to: Instance): Promise<void> {
-  if (!failover) return; // it is made in the same run; the next one finds it
-  const ordered = failover.metadata.annotations;
-  if (ordered?.["leader"] === from.podName && ordered["member"] === to.podName) return;
+export async function switchover(
+  { db, observed: { failover }, client, deps, findings }: Scope,
+  from: Instance,
+  to: Instance,
+): Promise<void> {
+  // One order at a time: Patroni takes it away when it is carried out, or when it can't be.
+  if (!failover || findings.switchoverOrdered || failover.metadata.annotations?.["member"] !== undefined) return;
+  findings.switchoverOrdered = true;
   await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations: { leader: from.podName, member: to.podName } } });
   deps.events.record(db, {
     type: "Normal",

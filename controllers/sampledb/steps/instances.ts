@@ -11,7 +11,9 @@ import { lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, typ
 import { switchover } from "../switchover.ts";
 
 export const instances: SampleDBStep = async (scope) => {
-  const { db, observed } = scope;
+  const { db, observed, findings } = scope;
+  // A Pod takes whatever has the name that it wants: a stranger's volume, or a Secret with another password.
+  if (!findings.volumesReady || !findings.serving) return waitFor("its volumes and credentials", awaitChange);
   const range = instanceRange({
     wanted: db.spec.replicas,
     powerState: db.spec.powerState,
@@ -49,9 +51,15 @@ async function applyInstances({ db, deps, observed, objects, client, findings }:
 }
 
 /** Before it is stopped: whoever starts it again must know where the newest data is. */
-export async function noteLastPrimary({ observed: { leader, primary }, client }: Pick<Scope, "observed" | "client">): Promise<void> {
-  if (!primary || !leader || leader.metadata.annotations?.[lastPrimaryAnnotation] === primary.podName) return;
-  await client.mergePatch(configMaps, keyOf(leader), { metadata: { annotations: { [lastPrimaryAnnotation]: primary.podName } } });
+export async function noteLastPrimary({
+  db,
+  observed: { leader, primary },
+  client,
+}: Pick<Scope, "db" | "observed" | "client">): Promise<void> {
+  const told = leader?.metadata.annotations;
+  const last = primary?.podName ?? told?.["leader"] ?? db.status?.primaryPodName;
+  if (!leader || last === undefined || told?.[lastPrimaryAnnotation] === last) return;
+  await client.mergePatch(configMaps, keyOf(leader), { metadata: { annotations: { [lastPrimaryAnnotation]: last } } });
 }
 
 /** A primary that is not to stay hands over first. */

@@ -2,10 +2,10 @@
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { claimName, ordinalOf } from "../../desired/names.ts";
+import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds.ts";
 import { sampledbs } from "../../resources.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import { leaderNow, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** The name of the instance; the operator adds the uid of the claim that is to go, and takes it off when it is gone. */
 export const replaceAnnotation = "sampledb.io/replace-instance";
@@ -34,6 +34,7 @@ export const replacement: SampleDBStep = async (scope) => {
     deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `${name} begins with an empty volume` });
     return done;
   }
+  if ((await leaderNow(scope)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache heard of it
   await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreNotFound);
   const pod = observed.instances.find(({ podName }) => podName === name);
   // Without a word to the kubelet: it may be gone as well, and the Pod keeps the claim.
@@ -45,7 +46,8 @@ export const replacement: SampleDBStep = async (scope) => {
 /** Its data must be somewhere else. */
 function whyNot({ db, observed: { primary } }: Scope, name: string): string | undefined {
   const ordinal = ordinalOf(name);
-  if (!name.startsWith(`${db.metadata.name}-`) || !(ordinal < db.spec.replicas)) return `there is no instance ${name}`;
+  // The claim goes by its ordinal: a name that only ends like one of ours would take a claim that was not meant.
+  if (!(ordinal < db.spec.replicas) || name !== podName(db, ordinal)) return `there is no instance ${name}`;
   if (!primary?.ready) return `${name} can't be replaced without a primary to copy from`;
   if (primary.podName === name) return `${name} is the primary: switch over first`;
   return undefined;

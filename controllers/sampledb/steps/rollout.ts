@@ -4,7 +4,7 @@ import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { pods } from "../../kinds.ts";
 import { askedDigest } from "../choices.ts";
 import { nextRolloutAction } from "../rollout.ts";
-import type { SampleDBStep } from "../scope.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
 import { switchover } from "../switchover.ts";
 
 /** A switchover that Patroni did not carry out is looked at again; what changes brings us back before. */
@@ -14,6 +14,10 @@ export const rollout: SampleDBStep = async (scope) => {
   const { db, deps, observed, findings, client, key, signal } = scope;
   if (findings.trial.kind !== "accepted") return done;
   const action = nextRolloutAction({ instances: observed.instances, wanted: db.spec.replicas, asked: askedDigest(db, observed) });
+  if (action.kind !== "none" && isBusy(scope)) {
+    findings.rollout = "waits for what is under way: the first instance, or a switchover";
+    return doneUntil(lookAgainSeconds);
+  }
   switch (action.kind) {
     case "none":
       return done; // settings may still be on their way: then that is told
@@ -37,3 +41,9 @@ export const rollout: SampleDBStep = async (scope) => {
       return doneUntil(lookAgainSeconds);
   }
 };
+
+/** Nobody is taken away from what is under way: a first instance that is cut short can't be taken up again, and an heir is waited for. */
+function isBusy({ observed, findings }: Scope): boolean {
+  const ordered = observed.failover?.metadata.annotations?.["member"];
+  return observed.bootstrapping || findings.switchoverOrdered || ordered !== undefined;
+}

@@ -11,12 +11,17 @@ import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds.
 import type { SampleDBStep, Scope } from "../scope.ts";
 
 export const storage: SampleDBStep = async (scope) => {
-  const { db, observed } = scope;
+  const { db, observed, findings } = scope;
   for (const existing of observed.claims.values()) await grow(scope, existing);
-  if (db.spec.powerState === "Hibernated") return done; // what is not there is made when it is woken
+  // What is not there is made when it is woken.
+  if (db.spec.powerState === "Hibernated") {
+    findings.volumesReady = true;
+    return done;
+  }
   for (let ordinal = 0; ordinal < db.spec.replicas; ordinal++) {
     if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
   }
+  findings.volumesReady = true;
   return done;
 };
 

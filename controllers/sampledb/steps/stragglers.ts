@@ -10,15 +10,16 @@ const patienceSeconds = 120;
 export const stragglers: SampleDBStep = async (scope) => {
   const { observed, deps } = scope;
   const { primary, instances } = observed;
-  const following = instances.filter(({ streaming, going }) => streaming || going);
-  for (const { uid } of following) deps.inspections.follows(uid);
-  if (!primary?.ready) return done; // there is nothing to follow, and nothing to copy
-  const behind = instances.filter(({ ready, role, streaming }) => ready && role === "Replica" && !streaming);
-  for (const instance of behind) {
-    const seconds = deps.inspections.secondsBehind(instance.uid, deps.now());
-    if (seconds >= patienceSeconds) await makeAnew(scope, instance, primary);
-  }
-  return behind.length > 0 ? doneUntil(patienceSeconds / 4) : done;
+  // Without a primary there is nothing to follow and nothing to copy: the patience begins when it is back.
+  const isBehind = ({ ready, role, streaming }: Instance) => primary?.ready === true && ready && role === "Replica" && !streaming;
+  for (const { uid } of instances.filter((instance) => !isBehind(instance))) deps.inspections.follows(uid);
+  const behind = instances.filter(isBehind);
+  if (!primary || behind.length === 0) return done;
+  const lost = behind.filter(({ uid }) => deps.inspections.secondsBehind(uid, deps.now()) >= patienceSeconds);
+  // One at a time: while it is copied, the others are copies too.
+  const [first] = lost;
+  if (first) await makeAnew(scope, first, primary);
+  return doneUntil(patienceSeconds / 4);
 };
 
 async function makeAnew({ db, deps, signal, findings }: Scope, instance: Instance, primary: Instance): Promise<void> {

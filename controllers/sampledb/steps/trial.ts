@@ -22,6 +22,7 @@ export const trial: SampleDBStep = async (scope) => {
     findings.trial = { kind: "accepted" };
     return done;
   }
+  findings.trial = { kind: "running" }; // also when the next line fails: what is not proven is not accepted
   findings.trial = await tried(scope, digest);
   return { kind: "done", result: awaitChange };
 };

@@ -3,11 +3,14 @@ import { done } from "../../../runtime/controller/steps.ts";
 import { Conflict, NotFound } from "../../../runtime/kube/errors.ts";
 import { labelNames } from "../../desired/identity.ts";
 import { pods } from "../../kinds.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import { leaderNow, type SampleDBStep, type Scope } from "../scope.ts";
 
 export const writePath: SampleDBStep = async (scope) => {
   const { primary, instances } = scope.observed;
   if (!primary?.ready) return done; // who takes writes is not known
+  const isRight = instances.every(({ podName, takesWrites }) => takesWrites === (podName === primary.podName));
+  // The lock and the Pods come by different watches, and one of them may be behind.
+  if (isRight || (await leaderNow(scope)) !== primary.podName) return done;
   for (const { podName, takesWrites } of instances) {
     if (takesWrites && podName !== primary.podName) await label(scope, podName, null);
   }
