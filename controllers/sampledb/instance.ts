@@ -16,6 +16,8 @@ export interface Instance {
   readonly timeline: number | undefined;
   readonly node: string | undefined;
   readonly address: string | undefined;
+  /** PostgreSQL has been started, and does not answer yet. */
+  readonly starting: boolean;
   /** It receives what the primary writes. */
   readonly streaming: boolean;
   /** Patroni would let it take over: it receives what the primary writes, and where commits wait for a replica, they wait for this one. */
@@ -76,6 +78,7 @@ export function instanceOf(pod: Pod, leader: string | undefined, synchronous?: R
     timeline: Number.isSafeInteger(data.timeline) ? data.timeline : undefined,
     node: pod.spec?.nodeName,
     address: pod.status?.podIP,
+    starting: data.state === "starting",
     streaming,
     mayTakeOver: streaming && (synchronous?.has(name) ?? true),
     pendingRestart: pendingSettings(data),

@@ -20,6 +20,7 @@ export function instance(ordinal: number, told: Partial<Instance> = {}): Instanc
     timeline: 1,
     node: `node-${ordinal}`,
     address: `10.0.0.${ordinal}`,
+    starting: false,
     streaming: told.role !== "Primary",
     mayTakeOver: told.role !== "Primary",
     pendingRestart: undefined,

@@ -27,6 +27,11 @@ beforeAll(async () => {
 /** After whatever was done to it: whole again, one primary, and every acknowledged row there. */
 afterEach(async () => {
   await ledger.acknowledges({ rows: 10, deadlineMs: 60_000 });
+  // By asking the primary: what Kubernetes knows of a node that was lost is from before for up to 50 s, and looks well.
+  await eventually("every replica follows the primary", 180_000, async () => {
+    const followers = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
+    return (await database.sql(followers, { superuser: true }).catch(() => undefined)) === "2";
+  });
   await database.waitReady();
   expect(await ledger.verify()).toMatchObject({ lost: 0, unexpected: 0 });
   expect(await database.writable()).toHaveLength(1);
