@@ -60,13 +60,21 @@ beforeAll(async () => {
   await kubectl.run("apply", "--server-side", "--kustomize", join(projectDirectory, "config/crd"));
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "operator" } };
   await namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: [account, role, binding, deployment] }));
-  await eventually("two replicas are ready", 120_000, async () => (await namespace.list("pods")).filter(isReady).length === 2);
+  await eventually(
+    "two replicas are ready",
+    120_000,
+    async () => (await namespace.list("pods", "--selector=app=operator")).filter(isReady).length === 2,
+  );
 });
 
 async function leader(): Promise<string> {
   const lease = await namespace.get("lease", "sampledb-operator");
   const holder: string = lease?.["spec"].holderIdentity ?? "";
-  return (await namespace.list("pods")).map((pod) => pod["metadata"].name as string).find((name) => holder.startsWith(name)) ?? "";
+  return (
+    (await namespace.list("pods", "--selector=app=operator"))
+      .map((pod) => pod["metadata"].name as string)
+      .find((name) => holder.startsWith(name)) ?? ""
+  );
 }
 
 /** The reason of the only condition that a Backup has. */
@@ -101,7 +109,7 @@ test("a leader that is told to end hands over, and the other goes on", async () 
   await namespace.apply(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8"));
   const [, name = ""] = /name: (\S+)/.exec(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8")) ?? [];
   expect(await said(name)).toBe("NotSupportedByThisVersion");
-  const restarts = (await namespace.list("pods"))
+  const restarts = (await namespace.list("pods", "--selector=app=operator"))
     .flatMap((pod) => pod["status"].containerStatuses ?? [])
     .map(({ restartCount }) => restartCount);
   expect(restarts).toEqual([0, 0]);
