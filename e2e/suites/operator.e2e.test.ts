@@ -60,12 +60,16 @@ beforeAll(async () => {
   await kubectl.run("apply", "--server-side", "--kustomize", join(projectDirectory, "config/crd"));
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "operator" } };
   await namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items: [account, role, binding, deployment] }));
-  await eventually(
-    "two replicas are ready",
-    120_000,
-    async () => (await namespace.list("pods", "--selector=app=operator")).filter(isReady).length === 2,
-  );
+  await bothReady();
 });
+
+/** Also the one that takes the place of another. */
+async function bothReady(): Promise<void> {
+  await eventually("two replicas are ready", 120_000, async () => {
+    const pods = await namespace.list("pods", "--selector=app=operator");
+    return pods.length === 2 && pods.every(isReady);
+  });
+}
 
 async function leader(): Promise<string> {
   const lease = await namespace.get("lease", "sampledb-operator");
@@ -109,6 +113,7 @@ test("a leader that is told to end hands over, and the other goes on", async () 
   await namespace.apply(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8"));
   const [, name = ""] = /name: (\S+)/.exec(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8")) ?? [];
   expect(await said(name)).toBe("NotSupportedByThisVersion");
+  await bothReady();
   const restarts = (await namespace.list("pods", "--selector=app=operator"))
     .flatMap((pod) => pod["status"].containerStatuses ?? [])
     .map(({ restartCount }) => restartCount);
