@@ -1,5 +1,6 @@
 // What stands in the way, with the way out, and since when.
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
+import { secondsOnly } from "../../runtime/controller/conditions.ts";
 import type { Instance, Problem } from "./instance.ts";
 import type { StatusInputs } from "./readiness.ts";
 import type { Blocker } from "./scope.ts";
@@ -14,11 +15,7 @@ export function blockersOf({ db, observed, findings, now }: StatusInputs): Told 
   const found = [...findings.blockers, ...observed.instances.flatMap((instance) => ofInstance(instance))];
   return found.slice(0, most).map(({ reason, message, remedy }) => {
     const before = db.status?.blockers?.find((blocker) => blocker.reason === reason && blocker.message === message.slice(0, longest));
-    const sinceTime =
-      before?.sinceTime ??
-      now()
-        .toISOString()
-        .replace(/\.\d+Z$/, "Z");
+    const sinceTime = before?.sinceTime ?? secondsOnly(now());
     return { reason, message: message.slice(0, longest), remedy, sinceTime };
   });
 }

@@ -7,10 +7,9 @@ import { type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
-import { configMaps, jobs, persistentVolumeClaims, secrets, statefulSets } from "../kinds.ts";
-import { instanceRange } from "./instance-range.ts";
-import { lastPrimary, type Scope } from "./scope.ts";
-import { noteLastPrimary } from "./steps/instances.ts";
+import { configMaps, jobs, persistentVolumeClaims, secrets } from "../kinds.ts";
+import type { Scope } from "./scope.ts";
+import { applyRange, noteLastPrimary, rangeNow } from "./steps/instances.ts";
 
 /** Pods tell when they are gone; this is for what does not. */
 const lookAgainSeconds = 5;
@@ -34,21 +33,9 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
 }
 
 async function stop(scope: Scope): Promise<void> {
-  const { db, observed, client } = scope;
   await noteLastPrimary(scope);
-  const { statefulSet, range: current } = observed;
-  if (!statefulSet || statefulSet.metadata.deletionTimestamp) return; // its Pods go with it
-  const pods = observed.instances.map(({ ordinal }) => ordinal);
-  const inputs = {
-    wanted: db.spec.replicas,
-    initialized: observed.initialized,
-    primary: observed.primary?.ordinal,
-    lastPrimary: lastPrimary(db, observed),
-  };
-  const range = instanceRange({ ...inputs, powerState: "Hibernated", current, pods });
-  if (range.start === current?.start && range.count === current.count) return;
-  const spec = { replicas: range.count, ordinals: { start: range.start } };
-  await client.mergePatch(statefulSets, keyOf(statefulSet), { spec }).catch(ignoreNotFound);
+  if (scope.observed.statefulSet?.metadata.deletionTimestamp) return; // its Pods go with it
+  await applyRange(scope, rangeNow(scope, "Hibernated")).catch(ignoreNotFound);
 }
 
 /** All of it, in an order in which nothing is left that nobody would look for. */

@@ -22,7 +22,7 @@ import type { PatroniApi } from "../postgres/patroni-api.ts";
 import type { SampleDB } from "../resources.ts";
 import type { Credentials, Serving } from "./credentials.ts";
 import type { Inspections } from "./inspections.ts";
-import { type Instance, instanceOf, type Problem } from "./instance.ts";
+import { type Instance, instanceOf } from "./instance.ts";
 import type { TimeToReady } from "./metrics.ts";
 import type { Monitors } from "./monitors.ts";
 import type { Volumes } from "./volumes.ts";
@@ -191,5 +191,3 @@ export function restartWord(db: SampleDB, { statefulSet }: Observed): string | u
     statefulSet?.spec?.template.metadata?.annotations?.[instanceAnnotations.restart]
   );
 }
-
-export type { Problem };

@@ -30,6 +30,6 @@ export function conditionsNow(
 }
 
 /** metav1.Time has no fractions, and a time that comes back different from how it was sent would never look converged. */
-function secondsOnly(time: Date): string {
+export function secondsOnly(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -1,6 +1,5 @@
 // Asks instances what only they know, once each; one that serves an old certificate is told to read the new one.
-import { after } from "../../../runtime/controller/result.ts";
-import { done } from "../../../runtime/controller/steps.ts";
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { versionText } from "../inspections.ts";
 import type { Instance } from "../instance.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
@@ -13,7 +12,7 @@ export const inspection: SampleDBStep = async (scope) => {
   const current = findings.serving?.fingerprint;
   const unknown = observed.instances.filter(({ ready, uid }) => ready && deps.inspections.of(uid)?.fingerprint !== current);
   const answers = await Promise.all(unknown.map((instance) => inspect(scope, instance)));
-  return answers.every((answered) => answered) ? done : { kind: "done", result: after(lookAgainSeconds) };
+  return answers.every((answered) => answered) ? done : doneUntil(lookAgainSeconds);
 };
 
 /** Whether it is as it should be. One that can't be asked is asked again later: it is no reason to hold anything up. */

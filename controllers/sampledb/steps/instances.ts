@@ -5,24 +5,17 @@ import { keyOf } from "../../../runtime/kube/object.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
 import { configMaps, persistentVolumeClaims, statefulSets } from "../../kinds.ts";
+import type { SampleDB } from "../../resources.ts";
 import { askedDigest, imageOf, trialDigest } from "../choices.ts";
 import { instanceRange } from "../instance-range.ts";
 import { lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 import { switchover } from "../switchover.ts";
 
 export const instances: SampleDBStep = async (scope) => {
-  const { db, observed, findings } = scope;
+  const { db, findings } = scope;
   // A Pod takes whatever has the name that it wants: a stranger's volume, or a Secret with another password.
   if (!findings.volumesReady || !findings.serving) return waitFor("its volumes and credentials", awaitChange);
-  const range = instanceRange({
-    wanted: db.spec.replicas,
-    powerState: db.spec.powerState,
-    current: observed.range,
-    pods: observed.instances.map(({ ordinal }) => ordinal),
-    primary: observed.primary?.ordinal,
-    lastPrimary: lastPrimary(db, observed),
-    initialized: observed.initialized,
-  });
+  const range = rangeNow(scope, db.spec.powerState);
   if (db.spec.powerState === "Hibernated") await noteLastPrimary(scope);
   await applyInstances(scope, range);
   if (db.spec.powerState === "Hibernated") return waitFor("it to be woken", awaitChange);
@@ -31,7 +24,31 @@ export const instances: SampleDBStep = async (scope) => {
   return done;
 };
 
-async function applyInstances({ db, deps, observed, objects, client, findings }: Scope, range: InstanceRange): Promise<void> {
+/** Which ordinals are to run now, if it is to run or to sleep. */
+export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["powerState"]): InstanceRange {
+  return instanceRange({
+    wanted: db.spec.replicas,
+    powerState,
+    current: observed.range,
+    pods: observed.instances.map(({ ordinal }) => ordinal),
+    primary: observed.primary?.ordinal,
+    lastPrimary: lastPrimary(db, observed),
+    initialized: observed.initialized,
+  });
+}
+
+/** Their number alone: nothing else of the StatefulSet changes, whatever is on trial. */
+export async function applyRange(
+  { observed: { statefulSet: existing, range: current }, client }: Scope,
+  range: InstanceRange,
+): Promise<void> {
+  if (!existing || (current?.start === range.start && current.count === range.count)) return;
+  const spec = { replicas: range.count, ordinals: { start: range.start } };
+  await client.mergePatch(statefulSets, keyOf(existing), { spec });
+}
+
+async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {
+  const { db, deps, observed, objects, findings } = scope;
   const existing = observed.statefulSet;
   if (findings.trial.kind === "accepted" || !existing) {
     const desired = statefulSet(db, {
@@ -43,10 +60,8 @@ async function applyInstances({ db, deps, observed, objects, client, findings }:
       proven: trialDigest(db, deps),
     });
     await objects.apply(statefulSets, desired);
-  } else if (observed.range?.start !== range.start || observed.range.count !== range.count) {
-    // Their number is not on trial.
-    const spec = { replicas: range.count, ordinals: { start: range.start } };
-    await client.mergePatch(statefulSets, keyOf(existing), { spec });
+  } else {
+    await applyRange(scope, range);
   }
 }
 

@@ -1,5 +1,4 @@
 // Brings what was asked to every instance, one after the other.
-import { after } from "../../../runtime/controller/result.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { pods } from "../../kinds.ts";
 import { askedDigest } from "../choices.ts";
@@ -23,7 +22,7 @@ export const rollout: SampleDBStep = async (scope) => {
       return done; // settings may still be on their way: then that is told
     case "wait":
       findings.rollout = `waits for ${action.for}`;
-      return { kind: "done", result: after(lookAgainSeconds) };
+      return doneUntil(lookAgainSeconds);
     case "replace": {
       const { podName, uid } = action.instance;
       findings.rollout = `makes the Pod of ${podName} anew`;
