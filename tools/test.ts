@@ -2,7 +2,8 @@
 // choose some of them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { Refusal, runProgram, say, seconds } from "./progress.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -11,6 +12,23 @@ interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+}
+
+/** The parts that are read of vitest's report. */
+interface VitestReport {
+  readonly numPassedTests?: number;
+  readonly numFailedTests?: number;
+  readonly numPendingTests?: number;
+  readonly testResults?: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages?: readonly string[];
+    }[];
+  }[];
 }
 
 const gofmt = 'files=$(gofmt -l e2e) || exit 1; test -z "$files" || { echo "not formatted, run make fmt: $files"; exit 1; }';
@@ -32,6 +50,9 @@ const stages: Readonly<Record<string, () => Promise<Counts>>> = {
 
 /** They take an hour: by their name alone. */
 const byNameOnly = ["matrix"];
+
+/** Said again at the end, in short: whoever has the end of a long log has what went wrong. */
+const failures: string[] = [];
 
 // The stage's own process is told as well, cleans up and ends; this one waits for it and starts no other.
 let running: ChildProcess | undefined;
@@ -55,6 +76,7 @@ await runProgram(async () => {
     if (interrupted) break;
   }
   for (const { name, milliseconds, counts } of results) say(`${name.padEnd(12)} ${seconds(milliseconds).padStart(9)}  ${inWords(counts)}`);
+  for (const line of failures) process.stdout.write(`${line}\n`);
   const total = sum(results.map(({ counts }) => counts));
   process.stdout.write(`${inWords(total)}\n`);
   if (interrupted) throw new Refusal("interrupted: what comes after was not run");
@@ -64,6 +86,7 @@ await runProgram(async () => {
 /** A check counts as one test. */
 async function check(program: string, args: readonly string[]): Promise<Counts> {
   const passed = (await exitCode(program, args)) === 0;
+  if (!passed) failures.push(`FAILED ${[program, ...args].join(" ")}`);
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 };
 }
 
@@ -78,12 +101,30 @@ async function vitest(project: string, ...options: readonly string[]): Promise<C
     `--outputFile.json=${report}`,
     ...options,
   ]);
-  const { numPassedTests: passed = 0, numFailedTests: failed = 0, numPendingTests: skipped = 0 } = readReport(report);
+  const { numPassedTests: passed = 0, numFailedTests: failed = 0, numPendingTests: skipped = 0, testResults = [] } = readReport(report);
+  failures.push(...testResults.flatMap(failuresOf));
   // A suite that could not even start has no failed test, but an exit code.
   return { passed, skipped, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
-function readReport(file: string): { numPassedTests?: number; numFailedTests?: number; numPendingTests?: number } {
+function failuresOf({ name, status, message, assertionResults }: NonNullable<VitestReport["testResults"]>[number]): string[] {
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  const suite = relative(root, name);
+  if (status === "failed" && failed.length === 0) return [`FAILED ${suite}\n${inShort(message)}`];
+  return failed.map(({ fullName, failureMessages = [] }) => [`FAILED ${suite} > ${fullName}`, ...failureMessages.map(inShort)].join("\n"));
+}
+
+/** What was expected and what was there, without the way to it. */
+function inShort(message: string): string {
+  const lines = stripVTControlCharacters(message).split("\n");
+  const end = lines.findIndex((line) => /^\s+at /.test(line));
+  return lines
+    .slice(0, Math.min(end < 0 ? lines.length : end, 12))
+    .map((line) => `    ${line.slice(0, 300)}`)
+    .join("\n");
+}
+
+function readReport(file: string): VitestReport {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {

@@ -29,11 +29,17 @@ test("a gap above half a second is an outage, with who served before and after; 
 
 test.each<[string, Entry[], number[], Entry[], object]>([
   ["all there", [acknowledged(5, 0), acknowledged(6, 0)], [5, 6], [], { acknowledged: 2, lost: 0, unexpected: 0 }],
-  ["an acknowledged row is missing", [acknowledged(5, 0), acknowledged(6, 0)], [6], [], { lost: 1, firstLost: [5] }],
+  ["an acknowledged row is missing", [acknowledged(5, 0), acknowledged(6, 0)], [6], [], { lost: 1, firstLost: [{ id: 5 }] }],
   ["an unknown row is missing", [unknown(5)], [], [], { acknowledged: 0, lost: 0, unexpected: 0 }],
   ["an unknown row is there", [unknown(5)], [5], [], { lost: 0, unexpected: 0 }],
-  ["a refused row is there", [refused(5)], [5], [], { unexpected: 1, firstUnexpected: [5] }],
-  ["a row that nobody sent is there", [acknowledged(5, 0), acknowledged(7, 0)], [5, 6, 7], [], { unexpected: 1, firstUnexpected: [6] }],
+  ["a refused row is there", [refused(5)], [5], [], { unexpected: 1, firstUnexpected: [refused(5)] }],
+  [
+    "a row that nobody sent is there",
+    [acknowledged(5, 0), acknowledged(7, 0)],
+    [5, 6, 7],
+    [],
+    { unexpected: 1, firstUnexpected: [{ id: 6 }] },
+  ],
   ["rows of an earlier ledger", [acknowledged(5, 0)], [1, 2, 5], [], { lost: 0, unexpected: 0 }],
   ["rows written while it was read", [acknowledged(5, 0)], [5, 6, 7], [acknowledged(6, 0)], { acknowledged: 1, lost: 0, unexpected: 0 }],
 ])("verdict: %s", (_, entries, stored, later, expected) => {

@@ -17,6 +17,8 @@ export type Entry =
   | { readonly kind: "refused"; readonly at: number; readonly id: number; readonly why: string }
   | { readonly kind: "unconnected"; readonly at: number; readonly why: string };
 
+export type Acknowledgement = Extract<Entry, { kind: "acknowledged" }>;
+
 export interface Outage {
   /** The last acknowledgement before it, by the writer's clock, in milliseconds since 1970. */
   readonly start: number;
@@ -44,12 +46,12 @@ export interface Report {
 
 export interface Verdict {
   readonly acknowledged: number;
-  /** Acknowledged ids that the database does not have. */
+  /** Acknowledged rows that the database does not have; the first of them as they were acknowledged. */
   readonly lost: number;
-  readonly firstLost: readonly number[];
-  /** Ids that the database has although it refused them, or that were never sent. */
+  readonly firstLost: readonly Acknowledgement[];
+  /** Ids that the database has although it refused them, or that were never sent; the first of them with the refusal. */
   readonly unexpected: number;
-  readonly firstUnexpected: readonly number[];
+  readonly firstUnexpected: readonly { readonly id: number }[];
 }
 
 const outageMilliseconds = 500;
@@ -103,8 +105,6 @@ export function report(book: readonly Entry[], now: number): Report {
   };
 }
 
-type Acknowledgement = ReturnType<typeof acknowledgements>[number];
-
 function serversOf(acknowledged: readonly Acknowledgement[]): Report["servers"] {
   const byServer = Map.groupBy(acknowledged, ({ server }) => `${server.address} ${server.started}`);
   return [...byServer.values()].flatMap((entries) => {
@@ -136,7 +136,7 @@ function outagesOf(acknowledged: readonly Acknowledgement[], now: number): Outag
  */
 export function verdict(bookBefore: readonly Entry[], stored: ReadonlySet<number>, bookAfter: readonly Entry[]): Verdict {
   const acknowledged = acknowledgements(bookBefore);
-  const lost = acknowledged.map(({ id }) => id).filter((id) => !stored.has(id));
+  const lost = acknowledged.filter(({ id }) => !stored.has(id));
   const attempts = bookAfter.filter((entry) => "id" in entry && entry.kind !== "begun");
   const mayBeThere = new Set(attempts.filter(({ kind }) => kind !== "refused").map(({ id }) => id));
   const highest = attempts.at(-1)?.id ?? 0; // the one above may be on its way
@@ -148,7 +148,7 @@ export function verdict(bookBefore: readonly Entry[], stored: ReadonlySet<number
     lost: lost.length,
     firstLost: lost.slice(0, 10),
     unexpected: unexpected.length,
-    firstUnexpected: unexpected.slice(0, 10),
+    firstUnexpected: unexpected.slice(0, 10).map((id) => attempts.find((attempt) => attempt.id === id) ?? { id }),
   };
 }
 

@@ -8,6 +8,9 @@ import type { Connections } from "./ledger-writer.ts";
 export type { Outage, Report, Server, Verdict } from "./ledger-book.ts";
 export type { Connections } from "./ledger-writer.ts";
 
+/** What every verdict must say, whatever was done to the database; in a test's difference, which rows were lost, and whose they were. */
+export const nothingLost = { lost: 0, firstLost: [], unexpected: 0, firstUnexpected: [] } as const satisfies Partial<Verdict>;
+
 interface LedgerOptions {
   /** The database's name; its Secret is NAME-app. */
   readonly database: string;

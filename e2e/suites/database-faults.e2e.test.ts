@@ -5,7 +5,7 @@ import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { isReady } from "../cluster/status.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
-import { Ledger, type Report } from "../database/ledger.ts";
+import { Ledger, nothingLost, type Report } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
 import { deployedOperator, operator, system } from "./deployed-operator.ts";
 import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
@@ -33,7 +33,7 @@ afterEach(async () => {
     return (await database.sql(followers, { superuser: true }).catch(() => undefined)) === "2";
   });
   await database.waitReady();
-  expect(await ledger.verify()).toMatchObject({ lost: 0, unexpected: 0 });
+  expect(await ledger.verify()).toMatchObject(nothingLost);
   expect(await database.writable()).toHaveLength(1);
 });
 
