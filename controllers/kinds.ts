@@ -42,6 +42,16 @@ export const services = namespaced<Service>("v1", "Service", "services");
 export const serviceAccounts = namespaced<ServiceAccount>("v1", "ServiceAccount", "serviceaccounts");
 export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
 
+/** The parts that are read of what Kubernetes' own controllers tell. */
+export interface Event extends KubeObject {
+  readonly note?: string;
+  readonly eventTime?: string | null;
+  readonly deprecatedLastTimestamp?: string | null;
+  readonly series?: { readonly lastObservedTime: string };
+}
+
+export const events = namespaced<Event>("events.k8s.io/v1", "Event", "events");
+
 /** Of the Prometheus operator, which may not be there. */
 export interface PodMonitor extends KubeObject {
   readonly spec: {

@@ -46,7 +46,12 @@ export function childrenOf(db: SampleDB): KubeObject[] {
     ...[readWriteService(db), readOnlyService(db), podsService(db)],
     ...[serviceAccount(db), role(db), roleBinding(db)],
     ...(budget ? [budget] : []),
-    ...[patroniConfig(db), dynamicConfig(db, "2026-01-01T00:00:00.000Z"), ...patroniStates(db), trialSettings(db, "digest")],
+    ...[
+      patroniConfig(db),
+      dynamicConfig(db, { since: "2026-01-01T00:00:00.000Z", initialized: true }),
+      ...patroniStates(db),
+      trialSettings(db, "digest"),
+    ],
     ...[initJob(db, "digest", image), trialJob(db, "digest", image, undefined)],
     instancesOf(db),
     ...Array.from({ length: mostInstances }, (_, ordinal) => claim(db, ordinal)),

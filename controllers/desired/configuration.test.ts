@@ -4,7 +4,8 @@ import { dynamicConfig, hostBasedAuthentication, parameters, patroniConfig } fro
 import { sampleDB } from "./sampledb.fixture.ts";
 
 const settings = ({ metadata }: ConfigMap) => JSON.parse(metadata.annotations?.["config"] ?? "");
-const dynamic = (spec: Parameters<typeof sampleDB>[0] = {}) => settings(dynamicConfig(sampleDB(spec), "since"));
+const stage = { since: "since", initialized: true };
+const dynamic = (spec: Parameters<typeof sampleDB>[0] = {}) => settings(dynamicConfig(sampleDB(spec), stage));
 
 describe("parameters", () => {
   const owned = Object.keys(parameters(sampleDB())).filter(
@@ -72,6 +73,15 @@ describe("Patroni's settings", () => {
     expect(dynamic({ synchronousReplication, replicas: 2 })).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
   });
 
+  test.each([
+    ["Disabled", "off", false],
+    ["Preferred", "on", false],
+    ["Required", "on", true],
+  ] as const)("synchronousReplication %s while the database is made: not yet a quorum", (synchronousReplication, mode, strict) => {
+    const making = settings(dynamicConfig(sampleDB({ synchronousReplication, replicas: 2 }), { ...stage, initialized: false }));
+    expect(making).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
+  });
+
   test("keep to Patroni's own rule, and serve on without the API server", () => {
     const { ttl, loop_wait, retry_timeout, failsafe_mode } = dynamic();
     expect(loop_wait + 2 * retry_timeout).toBeLessThanOrEqual(ttl);
@@ -79,7 +89,7 @@ describe("Patroni's settings", () => {
   });
 
   test("the same spec is the same text, or every reconcile would write it", () => {
-    expect(dynamicConfig(sampleDB(), "since")).toEqual(dynamicConfig(sampleDB(), "since"));
+    expect(dynamicConfig(sampleDB(), stage)).toEqual(dynamicConfig(sampleDB(), stage));
   });
 
   test("what an instance starts with is JSON, names this database and holds no password", () => {

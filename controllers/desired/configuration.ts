@@ -12,6 +12,10 @@ export const socketDirectory = "/run/postgresql";
 export const dataDirectory = "/var/lib/postgresql/data";
 const certificate = { ca: `${tlsDirectory}/ca.crt`, certificate: `${tlsDirectory}/tls.crt`, key: `${tlsDirectory}/tls.key` };
 const callback = "/usr/local/bin/take-writes";
+/** Programs of PostgreSQL that the image guards against what they leave when they are killed. */
+const guarded = Object.fromEntries(
+  ["postgres", "initdb", "pg_rewind", "pg_basebackup"].map((program) => [program, `/usr/local/libexec/sampledb/${program}`]),
+);
 
 /** Where it is in the ConfigMap, and so in the Pod. */
 export const patroniFile = "patroni.yaml";
@@ -49,12 +53,14 @@ function localSettings(db: SampleDB) {
       listen: `*:${postgresPort}`,
       data_dir: dataDirectory,
       bin_dir: `/usr/lib/postgresql/${db.spec.postgresVersion}/bin`,
+      bin_name: guarded,
       pgpass: "/tmp/pgpass",
       use_unix_socket: true,
       authentication: {
         superuser: { username: superuser, ...tls },
         replication: { username: replicationUser, ...tls },
       },
+      pre_promote: "/usr/local/bin/may-promote",
       callbacks: { on_start: callback, on_restart: callback, on_role_change: callback },
     },
   };
@@ -65,9 +71,16 @@ export const majorAnnotation = "sampledb.io/major";
 /** When the settings were written last. */
 export const settingsSinceAnnotation = "sampledb.io/settings-since";
 
+interface SettingsStage {
+  /** When these settings were written first. */
+  readonly since: string;
+  /** The database is made. */
+  readonly initialized: boolean;
+}
+
 /** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
-export function dynamicConfig(db: SampleDB, since: string): ConfigMap {
-  const config = JSON.stringify(dynamicSettings(db));
+export function dynamicConfig(db: SampleDB, { since, initialized }: SettingsStage): ConfigMap {
+  const config = JSON.stringify(dynamicSettings(db, initialized));
   const major = String(db.spec.postgresVersion);
   return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major });
 }
@@ -83,8 +96,11 @@ function patroniState(db: SampleDB, name: string, annotations?: Record<string, s
   return { apiVersion: "v1", kind: "ConfigMap", metadata };
 }
 
-function dynamicSettings(db: SampleDB) {
+function dynamicSettings(db: SampleDB, initialized: boolean) {
   const synchronous = db.spec.synchronousReplication;
+  // While Patroni makes a database it gives PostgreSQL a wrong value for a quorum, "ANY None (*)": for ten seconds, with clients already
+  // there, no commit waits for anybody.
+  const mode = initialized ? "quorum" : "on";
   return {
     // The shortest that Patroni allows: loop_wait + 2 × retry_timeout must fit into ttl.
     ttl: 20,
@@ -93,7 +109,7 @@ function dynamicSettings(db: SampleDB) {
     failsafe_mode: true, // with all members up the primary serves on while the API server is away
     // Quorum: a commit waits for any one replica, and each of them can take over. In Patroni's older mode only the one replica that
     // is synchronous at the moment can, and a switchover to another stops the primary for nothing (seen).
-    synchronous_mode: synchronous === "Disabled" ? "off" : "quorum",
+    synchronous_mode: synchronous === "Disabled" ? "off" : mode,
     // From the first second on: what is written before is lost with its primary.
     synchronous_mode_strict: synchronous === "Required",
     postgresql: {

@@ -20,15 +20,15 @@ export class Inspections {
     return this.#byPod.get(podUid);
   }
 
-  /** It follows the primary, or has begun anew. */
-  follows(podUid: string): void {
-    this.#behindSince.delete(podUid);
+  /** It has what it needs, or has begun anew. */
+  keepsUp(uid: string): void {
+    this.#behindSince.delete(uid);
   }
 
-  /** For how long it has been seen not to follow. */
-  secondsBehind(podUid: string, now: Date): number {
-    const since = this.#behindSince.get(podUid) ?? now.getTime();
-    this.#behindSince.set(podUid, since);
+  /** For how long it has been seen not to keep up: a replica with its primary, or a StatefulSet with its Pods. */
+  secondsBehind(uid: string, now: Date): number {
+    const since = this.#behindSince.get(uid) ?? now.getTime();
+    this.#behindSince.set(uid, since);
     return (now.getTime() - since) / 1000;
   }
 

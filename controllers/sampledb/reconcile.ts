@@ -21,6 +21,7 @@ import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
 import { monitoring } from "./steps/monitoring.ts";
 import { orders } from "./steps/orders.ts";
+import { podShortage } from "./steps/pod-shortage.ts";
 import { policies } from "./steps/policies.ts";
 import { replacement } from "./steps/replacement.ts";
 import { retention } from "./steps/retention.ts";
@@ -46,6 +47,7 @@ export const steps: readonly SampleDBStep[] = [
   trial,
   configuration,
   instances,
+  podShortage,
   inspection,
   stragglers,
   initialization,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";
-import { clusterScoped, type Resource } from "../../runtime/kube/resource.ts";
+import { clusterScoped, namespaced, type Resource } from "../../runtime/kube/resource.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import * as kinds from "../kinds.ts";
@@ -170,16 +170,36 @@ describe("storage that grows", () => {
     await stage.podsAre("orders-0");
     await bind(stage, "data-orders-0", "rigid");
     await stage.change({ storage: { size: "2Gi" } });
-    const blocker = await eventually(
-      "a blocker is told",
-      30_000,
-      async () => (await client.get(sampledbs, stage.key("orders"))).status?.blockers?.[0],
-    );
-    expect(blocker).toMatchObject({
+    expect(await stage.blocker()).toMatchObject({
       reason: "VolumeCannotGrow",
       message: expect.stringContaining("data-orders-0"),
       remedy: expect.stringContaining("StorageClass rigid"),
     });
     expect(await asked(stage, "data-orders-0")).toBe("1Gi");
+  });
+});
+
+describe("a quota that leaves no room for a Pod", () => {
+  const quotas = namespaced<KubeObject & { readonly spec: object }>("v1", "ResourceQuota", "resourcequotas");
+
+  test("the blocker has the quota's own words, and goes when there is room", { timeout: 90_000 }, async () => {
+    await using stage = await DatabaseStage.open("quota", client, proxy);
+    const { namespace } = stage;
+    const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small", namespace }, spec: { hard: { pods: "1" } } };
+    await client.create(quotas, quota);
+    await stage.run();
+    await stage.create({ replicas: 2 });
+    expect(await stage.blocker(60_000)).toMatchObject({
+      reason: "PodRefused",
+      message: expect.stringMatching(/^StatefulSet orders can't make a Pod: .*exceeded quota: small/),
+      remedy: expect.stringContaining("kubectl describe statefulset orders"),
+    });
+    await client.delete(quotas, stage.key("small"));
+    await stage.podsAre("orders-0", "orders-1");
+    await eventually(
+      "the blocker is gone",
+      30_000,
+      async () => !(await client.get(sampledbs, stage.key("orders"))).status?.blockers?.length,
+    );
   });
 });

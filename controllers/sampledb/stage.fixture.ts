@@ -123,6 +123,12 @@ export class DatabaseStage implements AsyncDisposable {
     });
   }
 
+  /** The first that is told. */
+  async blocker(deadlineMs = 30_000) {
+    const told = async () => (await this.client.get(sampledbs, this.key("orders"))).status?.blockers?.[0];
+    return await eventually(`${this.namespace}/orders has a blocker`, deadlineMs, told);
+  }
+
   /** Names, sorted; Events are not of interest. */
   async names<T extends KubeObject>(resource: Resource<T>, namespace = this.namespace): Promise<string[]> {
     const { items } = await this.client.list(resource, { namespace });

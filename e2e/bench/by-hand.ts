@@ -31,7 +31,7 @@ export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: s
     ...[serviceAccount(db), role(db), roleBinding(db)],
     ...[readWriteService(db), readOnlyService(db), podsService(db)],
     disruptionBudget(db),
-    ...[patroniConfig(db), dynamicConfig(db, now.toISOString()), ...patroniStates(db)],
+    ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: true }), ...patroniStates(db)],
     statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand" }),
     initJob(db, "by-hand", image),
   ];

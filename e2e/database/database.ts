@@ -81,6 +81,19 @@ export class Database {
     });
   }
 
+  /** Resolves once the leader knows where each instance is: only then can it serve on while the API server is away. */
+  async waitFailsafe(): Promise<void> {
+    const lock = async () => (await this.#kubectl.get("configmap", `${this.name}-leader`))?.["metadata"].annotations ?? {};
+    const written = await eventually(`the leader of ${this.name} has written where all instances are`, 60_000, async () => {
+      const { failsafe = "{}", renewTime } = await lock();
+      const known: Record<string, string> = JSON.parse(failsafe);
+      const isRight = (await this.pods()).every((pod) => known[nameOf(pod)]?.includes(`//${pod["status"].podIP}:`));
+      return isRight ? (renewTime as string) : undefined;
+    });
+    // It goes by what it has read, which in the loop of the writing was still the last one.
+    await eventually("and has read it", 60_000, async () => (await lock()).renewTime !== written);
+  }
+
   /** Its Pods, by name; those with more labels, where any are told. */
   async pods(labels: Readonly<Record<string, string>> = {}): Promise<KubernetesObject[]> {
     const all = { [labelNames.component]: instanceComponent, [labelNames.database]: this.name, ...labels };

@@ -54,6 +54,7 @@ describe.runIf(isLocal)("machines", () => {
   });
 
   test("etcd killed and started again", async () => {
+    await subject.database.waitFailsafe();
     const before = await subject.ledger.report();
     await localCluster().killPart("control-plane", "etcd");
     await sleep(30_000); // longer than the lock lives

@@ -22,8 +22,26 @@ fi
 # With fsGroup the kubelet opens directories to the group, and PostgreSQL refuses to start on such a one.
 if [ -O "$data" ]; then chmod 0700 "$data"; fi
 
-# The sockets outlive a container that was killed, and with them a lock that names a process. In a new container that number is
-# another process, PostgreSQL takes it for a server that runs, and the primary is lost until someone else is elected (seen).
-if [ "$1" = patroni ]; then rm -f /run/postgresql/.s.PGSQL.*; fi
+if [ "$1" = patroni ]; then
+    # One server on a volume. PostgreSQL's own lock names a process, which means nothing in another container; and a Pod that was
+    # deleted by force is followed by the next while its server still writes. Held until this process ends; its children don't have it.
+    exec 9>> "$volume/server.lock"
+    if ! flock --nonblock 9; then
+        echo "another container has its server on this volume: waiting for its end"
+        flock 9 || echo "this file system knows no locks: nothing keeps two servers from one volume but the kubelet"
+    fi
+
+    # The sockets outlive a container that was killed, and with them a lock that names a process. In a new container that number is
+    # another process, PostgreSQL takes it for a server that runs, and the primary is lost until someone else is elected (seen).
+    rm -f /run/postgresql/.s.PGSQL.*
+
+    # A copy of the primary that was cut short: pg_basebackup begins with an empty directory only.
+    if [ -e "$volume/copying" ]; then
+        echo "copying the primary was cut short: beginning anew"
+        rm -rf "$data"
+        rm -f "$volume/copying"
+    fi
+    if [ -e "$volume/initializing" ]; then restart-bootstrap "${PATRONI_NAME%-*}"; fi
+fi
 
 exec "$@"

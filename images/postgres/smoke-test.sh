@@ -26,6 +26,8 @@ libraries_are_there() { ! ldd "$@" | grep 'not found'; }
 version_is() { local want=$1; shift; "$@" | grep -F "$want" || { "$@"; false; }; }
 exporter_version() { prometheus-postgres-exporter --version 2>&1; } # to stderr
 ends_without_volume() { ! serve-metrics 2>&1; }
+asks_without_hostname() { ! env -u HOSTNAME may-promote 2>&1; }
+ends_without_scope() { ! restart-bootstrap 2>&1; }
 ends_without_hostname() { ! env -u HOSTNAME take-writes on_start replica none 2>&1; }
 
 # A server of its own beside the one that may run here: no TCP, its socket and its data in a directory that goes.
@@ -62,6 +64,8 @@ check "pgBackRest 2.55" version_is 2.55 pgbackrest version
 check "pgBackRest has its libraries" libraries_are_there "$(command -v pgbackrest)"
 check "the exporter 0.17" version_is 0.17 exporter_version
 check "take-writes has all that it imports" version_is "'HOSTNAME'" ends_without_hostname
+check "may-promote has all that it imports" version_is "'HOSTNAME'" asks_without_hostname
+check "restart-bootstrap has all that it imports" version_is "'scope'" ends_without_scope
 check "serve-metrics has all that it imports" version_is "'volume'" ends_without_volume
 for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} has its libraries" libraries_are_there "$major"/bin/* "$major"/lib/*.so

@@ -1,21 +1,18 @@
 // Patroni's callback on a real API server: which Pods the read-write Service selects after a change of the leader.
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
-import { run } from "../../tools/command.ts";
 import { freePort } from "../../tools/free-port.ts";
+import { InstanceAccount, makeObject } from "./instance-account.fixture.ts";
 
-const script = join(import.meta.dirname, "take-writes");
 const pods = "/api/v1/namespaces/default/pods";
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
 let plane: StandaloneControlPlane;
-let account: string;
+let account: InstanceAccount;
 
 beforeAll(async () => {
   plane = await StandaloneControlPlane.start();
-  account = await serviceAccount("orders", ["orders-0", "orders-1", "orders-2"]);
+  account = await InstanceAccount.make(plane, "orders", ["orders-0", "orders-1", "orders-2"]);
 });
 
 afterAll(() => plane?.stop());
@@ -26,37 +23,9 @@ beforeEach(async () => {
   for (const name of ["orders-0", "orders-1", "orders-2"]) await makePod(name, "orders");
 });
 
-/** The files that a Pod finds its account in. The account may do what Patroni's may, and nothing more. */
-async function serviceAccount(name: string, patches: readonly string[]): Promise<string> {
-  const metadata = { name };
-  const rules = [
-    { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
-    { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
-    { apiGroups: [""], resources: ["pods"], verbs: ["patch"], resourceNames: patches },
-  ];
-  const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
-  await make("/api/v1/namespaces/default/serviceaccounts", { metadata });
-  await make(`${roles}/roles`, { metadata, rules });
-  await make(`${roles}/rolebindings`, {
-    metadata,
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
-    subjects: [{ kind: "ServiceAccount", name, namespace: "default" }],
-  });
-  const directory = mkdtempSync(join(plane.directory, "account-"));
-  const token = await plane.kubectl("create", "token", name);
-  const files = { token, namespace: "default", "ca.crt": readFileSync(join(plane.directory, "pki", "ca.crt")) };
-  for (const [file, content] of Object.entries(files)) writeFileSync(join(directory, file), content);
-  return directory;
-}
-
-async function make(path: string, object: object): Promise<void> {
-  const answer = await plane.request("POST", path, object);
-  expect(answer, JSON.stringify(answer?.body)).toMatchObject({ status: 201 });
-}
-
 async function makePod(name: string, database: string, labels: Record<string, string> = {}): Promise<void> {
   const spec = { containers: [{ name: "database", image: "none" }], terminationGracePeriodSeconds: 0 };
-  await make(pods, { metadata: { name, labels: { "sampledb.io/name": database, ...labels } }, spec });
+  await makeObject(plane, pods, { metadata: { name, labels: { "sampledb.io/name": database, ...labels } }, spec });
 }
 
 async function setPrimary(...names: readonly string[]): Promise<void> {
@@ -68,7 +37,7 @@ async function setPrimary(...names: readonly string[]): Promise<void> {
 async function setLeader(leader: string): Promise<void> {
   const metadata = { name: "orders-leader", annotations: { leader } };
   const patched = await plane.request("PATCH", `${configMaps}/orders-leader`, { metadata });
-  if (patched?.status === 404) await make(configMaps, { metadata });
+  if (patched?.status === 404) await makeObject(plane, configMaps, { metadata });
 }
 
 async function primaries(): Promise<string> {
@@ -82,14 +51,8 @@ interface Run {
 
 /** Resolves to its log. */
 async function takeWrites(pod: string, role: string, { action = "on_role_change", port }: Run = {}): Promise<string> {
-  const { hostname, port: itsPort } = new URL(plane.url);
-  const env = {
-    HOSTNAME: pod,
-    KUBERNETES_SERVICE_HOST: hostname,
-    KUBERNETES_SERVICE_PORT: String(port ?? itsPort),
-    SERVICE_ACCOUNT_DIRECTORY: account,
-  };
-  return await run("sh", ["-c", 'exec "$@" 2>&1', "sh", "python3", "-IS", script, action, role, "orders"], { env });
+  const environment = { HOSTNAME: pod, ...(port === undefined ? {} : { KUBERNETES_SERVICE_PORT: String(port) }) };
+  return await account.run("take-writes", [action, role, "orders"], environment);
 }
 
 test("a new leader takes the label from Pods that can't give it up themselves", async () => {

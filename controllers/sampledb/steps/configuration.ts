@@ -11,7 +11,7 @@ export const configuration: SampleDBStep = async (scope) => {
   const { db, objects, findings, observed, deps } = scope;
   if (findings.trial.kind === "accepted") {
     await objects.apply(configMaps, patroniConfig(db));
-    await objects.apply(configMaps, dynamicConfig(db, settingsSince(scope)));
+    await objects.apply(configMaps, dynamicConfig(db, { since: settingsSince(scope), initialized: observed.initialized }));
   }
   await Promise.all(patroniStates(db).map((object) => objects.apply(configMaps, object)));
   const since = observed.instances.length > 0 ? Date.parse(settingsSince(scope)) : 0;
@@ -21,10 +21,10 @@ export const configuration: SampleDBStep = async (scope) => {
   return doneUntil(settled);
 };
 
-/** When the settings that are wanted were written. */
+/** When the settings that are wanted were written. What changes with the end of the making is no change: nobody has to settle. */
 function settingsSince({ db, observed: { dynamicConfig: live }, deps, findings }: Scope): string {
   const { config, [settingsSinceAnnotation]: since } = live?.metadata.annotations ?? {};
-  const wanted = dynamicConfig(db, "").metadata.annotations?.["config"];
-  const same = findings.trial.kind !== "accepted" || config === wanted;
+  const wanted = [false, true].map((initialized) => dynamicConfig(db, { since: "", initialized }).metadata.annotations?.["config"]);
+  const same = findings.trial.kind !== "accepted" || wanted.includes(config);
   return same && since !== undefined ? since : deps.now().toISOString();
 }
