@@ -1,5 +1,5 @@
 // The images of this project.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packagesAsOf } from "./base.ts";
 import type { ImageDefinition } from "./definition.ts";
@@ -38,11 +38,15 @@ export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
     context,
     target: `postgres-${tag}`,
     onDebian: true,
-    inputs: ["slim.cfg", "install.sh", "entrypoint.sh", "take-writes", "initialize-database", "try-settings", "serve-metrics"].map((file) =>
-      join(context, file),
-    ),
+    inputs: filesBelow(context).filter((file) => !file.endsWith(".ts") && !file.endsWith("smoke-test.sh")),
     buildArguments: { PACKAGES_AS_OF: packagesAsOf },
   };
+}
+
+/** All of them: a list by name would forget a new one, and an old image would be taken for it. */
+function filesBelow(directory: string): string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort();
 }
 
 /** In the order in which they are built: an image comes after those whose layers it shares. */

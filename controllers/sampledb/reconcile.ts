@@ -16,6 +16,7 @@ import { computeStatus } from "./status.ts";
 import { access } from "./steps/access.ts";
 import { configuration } from "./steps/configuration.ts";
 import { credentials } from "./steps/credentials.ts";
+import { hangingOrder } from "./steps/hanging-order.ts";
 import { initialization } from "./steps/initialization.ts";
 import { inspection } from "./steps/inspection.ts";
 import { instances } from "./steps/instances.ts";
@@ -34,8 +35,9 @@ import { writePath } from "./steps/write-path.ts";
 
 export const finalizer = "sampledb.io/database";
 
-/** Growth first: a full disk must not wait for health. What serves is mended before anything is changed. */
+/** What keeps the instances from electing goes first, then growth: a full disk must not wait for health. What serves is mended before anything is changed. */
 export const steps: readonly SampleDBStep[] = [
+  hangingOrder,
   storage,
   retention,
   credentials,

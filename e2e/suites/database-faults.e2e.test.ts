@@ -167,8 +167,11 @@ describe.runIf(isLocal)("faults", () => {
   test("a primary lost in the middle of a switchover: whoever was named does not take over without what others have", async () => {
     const primary = await database.primary();
     const named = await someReplica();
+    // For some seconds after a promotion those that vote are the last primary's.
     await eventually("both replicas have a vote", 60_000, async () => {
-      return (await namespace.get("configmap", "orders-sync"))?.["metadata"].annotations?.sync_standby?.split(",").length === 2;
+      const [lock, state] = await Promise.all(["orders-leader", "orders-sync"].map((name) => namespace.get("configmap", name)));
+      const seconds = (Date.now() - Date.parse(lock?.["metadata"].annotations?.acquireTime)) / 1000;
+      return seconds > 15 && state?.["metadata"].annotations?.sync_standby?.split(",").length === 2;
     });
     const [receiver] = (await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: named })).split("\n");
     await inShell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet

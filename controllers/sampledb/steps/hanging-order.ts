@@ -1,0 +1,28 @@
+// An order to hand over whose primary is lost before it could: Patroni waits for whoever was named, and where that one may not lead
+// nobody is elected. Taken back, they elect.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
+import { configMaps } from "../../kinds.ts";
+import type { SampleDBStep } from "../scope.ts";
+
+/**
+ * Handing over takes some seconds; whoever stops for longer, as with much to write at its end, hands over to whoever is elected. Counted
+ * from the order, because a lost node looks well for most of a minute.
+ */
+const patienceSeconds = 30;
+
+export const hangingOrder: SampleDBStep = async ({ db, observed: { failover }, client, deps }) => {
+  const { leader, member, scheduled_at: later } = failover?.metadata.annotations ?? {};
+  const { uid = "" } = failover?.metadata ?? {};
+  if (!failover || later !== undefined || (leader === undefined && member === undefined)) {
+    deps.inspections.keepsUp(uid);
+    return done;
+  }
+  if (deps.inspections.secondsBehind(uid, deps.now()) < patienceSeconds) return doneUntil(patienceSeconds);
+  const { resourceVersion } = failover.metadata;
+  await client.mergePatch(configMaps, keyOf(failover), { metadata: { resourceVersion, annotations: { leader: null, member: null } } });
+  deps.inspections.keepsUp(uid);
+  const note = `from ${leader ?? "whoever leads"} to ${member ?? "whoever is elected"}: not carried out for ${patienceSeconds} s`;
+  deps.events.record(db, { type: "Warning", reason: "SwitchoverTakenBack", action: "Switchover", note });
+  return done;
+};
