@@ -145,3 +145,22 @@ test("fewer instances: a primary beyond them hands over before it goes, and the 
     async () => (await stage.names(kinds.persistentVolumeClaims)).join() === "data-orders-0",
   );
 });
+
+test("an order to hand over that nobody carries out is taken back, or nobody would be elected; one for later stays", async () => {
+  await using hanging = await open("hanging", {});
+  await using later = await open("later", {});
+  const order = { leader: "orders-1", member: "orders-0" };
+  const write = (stage: DatabaseStage, annotations: object) =>
+    client.mergePatch(kinds.configMaps, stage.key("orders-failover"), { metadata: { annotations } });
+  const orders = async (stage: DatabaseStage) => {
+    const { leader, member } = (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata.annotations ?? {};
+    return { leader, member };
+  };
+  await write(later, { ...order, scheduled_at: "2100-01-01T00:00:00+00:00" });
+  const begin = performance.now();
+  await write(hanging, order);
+  await eventually("it is taken back", 60_000, async () => (await orders(hanging)).member === undefined);
+  expect(performance.now() - begin).toBeGreaterThan(20_000); // handing over takes its time
+  expect(await orders(hanging)).toEqual({});
+  expect(await orders(later)).toEqual(order);
+});
