@@ -1,6 +1,7 @@
 // The database that a part of the matrix works on, with its ledger and a census, and what must hold after each cell.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
+import { eventually } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { Ledger, nothingLost } from "../database/ledger.ts";
@@ -29,6 +30,11 @@ export class Subject {
     const where = node === undefined ? {} : { node };
     const ledger = await Ledger.start(kubectl, { database: name, name: `${name}-ledger`, deadlineMs: 5 * minutes, ...where });
     await database.waitReady(5 * minutes);
+    const job = `${name}-init`;
+    await eventually(`Job ${job} is gone`, minutes, async () => {
+      const pods = await kubectl.list("pods", `--selector=batch.kubernetes.io/job-name=${job}`);
+      return pods.length === 0 && (await kubectl.get("job", job)) === undefined;
+    });
     return new Subject(database, ledger, await Census.start(kubectl.kubeconfig, namespace, name));
   }
 

@@ -83,7 +83,7 @@ test.concurrent("a busy API server is left alone for as long as it asks for", as
   expect([refused?.status, taken?.status]).toEqual([429, 201]);
   const waited = (taken?.startedAt ?? 0) - (refused?.endedAt ?? 0);
   expect(waited).toBeGreaterThan(1990);
-  expect(waited).toBeLessThan(4000);
+  expect(waited).toBeLessThan(10_000);
   expect(complaints(running)).toEqual([]);
 });
 

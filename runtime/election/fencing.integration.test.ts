@@ -62,7 +62,7 @@ test.concurrent("cut off from the API server, and connected again while it still
   proxy.blackHole(true);
   const cutAt = performance.now();
   const lost = await a.told("lost");
-  expect(lost.at - cutAt).toBeLessThan(shortTiming.renewDeadline + 500);
+  expect(lost.at - cutAt).toBeLessThan(shortTiming.leaseDuration);
   expect(b.has("leading")).toBe(false);
   await b.told("leading");
   await hasWritten(stage, "b");

