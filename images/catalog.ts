@@ -38,7 +38,7 @@ export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
     context,
     target: `postgres-${tag}`,
     onDebian: true,
-    inputs: filesBelow(context).filter((file) => !file.endsWith(".ts") && !file.endsWith("smoke-test.sh")),
+    inputs: filesBelow(context).filter((file) => !/\.ts$|\.pyc$|smoke-test\.sh$/.test(file)),
     buildArguments: { PACKAGES_AS_OF: packagesAsOf },
   };
 }

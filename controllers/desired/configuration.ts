@@ -12,11 +12,6 @@ export const socketDirectory = "/run/postgresql";
 export const dataDirectory = "/var/lib/postgresql/data";
 const certificate = { ca: `${tlsDirectory}/ca.crt`, certificate: `${tlsDirectory}/tls.crt`, key: `${tlsDirectory}/tls.key` };
 const callback = "/usr/local/bin/take-writes";
-/** Programs of PostgreSQL that the image guards against what they leave when they are killed. */
-const guarded = Object.fromEntries(
-  ["postgres", "initdb", "pg_rewind", "pg_basebackup"].map((program) => [program, `/usr/local/libexec/sampledb/${program}`]),
-);
-
 /** Where it is in the ConfigMap, and so in the Pod. */
 export const patroniFile = "patroni.yaml";
 
@@ -53,14 +48,12 @@ function localSettings(db: SampleDB) {
       listen: `*:${postgresPort}`,
       data_dir: dataDirectory,
       bin_dir: `/usr/lib/postgresql/${db.spec.postgresVersion}/bin`,
-      bin_name: guarded,
       pgpass: "/tmp/pgpass",
       use_unix_socket: true,
       authentication: {
         superuser: { username: superuser, ...tls },
         replication: { username: replicationUser, ...tls },
       },
-      pre_promote: "/usr/local/bin/may-promote",
       callbacks: { on_start: callback, on_restart: callback, on_role_change: callback },
     },
   };

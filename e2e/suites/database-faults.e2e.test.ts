@@ -265,7 +265,7 @@ test.runIf(isLocal)(
 test.runIf(isLocal)("a replica that was killed while it was copied begins anew", async () => {
   const replica = await someReplica();
   const born = await bornAt(replica);
-  await inShell(replica, "touch /var/lib/postgresql/copying");
+  await inShell(replica, "touch /var/lib/postgresql/copying && rm /var/lib/postgresql/data/postmaster.opts"); // a copy has none
   await killContainer(localCluster(), await findContainer(namespace, replica));
   await followsAgain(replica);
   expect(await bornAt(replica)).not.toBe(born);

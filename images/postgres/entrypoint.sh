@@ -35,13 +35,24 @@ if [ "$1" = patroni ]; then
     # another process, PostgreSQL takes it for a server that runs, and the primary is lost until someone else is elected (seen).
     rm -f /run/postgresql/.s.PGSQL.*
 
-    # A copy of the primary that was cut short: pg_basebackup begins with an empty directory only.
-    if [ -e "$volume/copying" ]; then
+    # A copy of the primary that was cut short: pg_basebackup begins with an empty directory only. What a server has been started on is
+    # no such copy, whatever the mark says: an image without these guards may have made it.
+    if [ -e "$volume/copying" ] && [ ! -e "$data/postmaster.opts" ]; then
         echo "copying the primary was cut short: beginning anew"
         rm -rf "$data"
-        rm -f "$volume/copying"
     fi
+    rm -f "$volume/copying"
     if [ -e "$volume/initializing" ]; then restart-bootstrap "${PATRONI_NAME%-*}"; fi
+
+    # Patroni reads a directory's files in order, the operator's and the image's.
+    config=${2:-/etc/patroni/patroni.yaml}
+    mkdir -p /tmp/patroni
+    ln -sf "$config" /tmp/patroni/10-operator.yaml
+    ln -sf /usr/local/libexec/sampledb/patroni.yaml /tmp/patroni/20-image.yaml
+    # Of two majors in an image, the one that is to run.
+    major=$(sed -n 's/.*"bin_dir": "\(.*\)".*/\1/p' "$config")
+    export PATH="${major:+$major:}$PATH"
+    set -- patroni /tmp/patroni
 fi
 
 exec "$@"

@@ -47,7 +47,7 @@ export class InstanceAccount {
       ...environment,
     };
     const script = join(import.meta.dirname, program);
-    return await run("sh", ["-c", 'exec "$@" 2>&1', "sh", "python3", "-IS", script, ...args], { env });
+    return await run("sh", ["-c", 'exec "$@" 2>&1', "sh", "python3", "-ISB", script, ...args], { env });
   }
 }
 

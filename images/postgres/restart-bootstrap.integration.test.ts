@@ -1,5 +1,5 @@
 // What becomes of a volume whose bootstrap was cut short, with Patroni's note on a real API server.
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -52,6 +52,15 @@ test.each([
   expect(await restart()).toContain("it was done already");
   expect(left()).toEqual({ data: true, mark: false });
   expect(await notes()).toEqual(annotations);
+});
+
+test("somebody is at it, and it is another: where there is no data, Patroni has taken this one's note back itself", async () => {
+  rmSync(join(volume, "data"), { recursive: true });
+  mkdirSync(join(volume, "data"));
+  await makeNote({ initialize: "" });
+  expect(await restart()).toContain("not by this instance");
+  expect(left()).toEqual({ data: true, mark: false });
+  expect(await notes()).toEqual({ initialize: "" });
 });
 
 test("there is no note at all, as where a person has deleted it: nothing is removed but the mark", async () => {

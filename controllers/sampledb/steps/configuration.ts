@@ -1,5 +1,6 @@
 // Patroni's configuration, and the objects in which it keeps its state.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
 import { configMaps } from "../../kinds.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
@@ -12,6 +13,8 @@ export const configuration: SampleDBStep = async (scope) => {
   if (findings.trial.kind === "accepted") {
     await objects.apply(configMaps, patroniConfig(db));
     await objects.apply(configMaps, dynamicConfig(db, { since: settingsSince(scope), initialized: observed.initialized }));
+  } else {
+    await endMaking(scope);
   }
   await Promise.all(patroniStates(db).map((object) => objects.apply(configMaps, object)));
   const since = observed.instances.length > 0 ? Date.parse(settingsSince(scope)) : 0;
@@ -20,6 +23,14 @@ export const configuration: SampleDBStep = async (scope) => {
   findings.rollout = "the instances read their new settings";
   return doneUntil(settled);
 };
+
+/** What is different while a database is made ends with it, also where something else is on trial meanwhile. */
+async function endMaking({ observed: { dynamicConfig: live, initialized }, client }: Scope): Promise<void> {
+  const settings = JSON.parse(live?.metadata.annotations?.["config"] ?? "{}");
+  if (!live || !initialized || settings.synchronous_mode !== "on") return;
+  const config = JSON.stringify({ ...settings, synchronous_mode: "quorum" });
+  await client.mergePatch(configMaps, keyOf(live), { metadata: { annotations: { config } } });
+}
 
 /** When the settings that are wanted were written. What changes with the end of the making is no change: nobody has to settle. */
 function settingsSince({ db, observed: { dynamicConfig: live }, deps, findings }: Scope): string {

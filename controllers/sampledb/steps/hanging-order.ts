@@ -18,7 +18,8 @@ export const hangingOrder: SampleDBStep = async ({ db, observed: { failover }, c
     deps.inspections.keepsUp(uid);
     return done;
   }
-  if (deps.inspections.secondsBehind(uid, deps.now()) < patienceSeconds) return doneUntil(patienceSeconds);
+  const left = patienceSeconds - deps.inspections.secondsBehind(uid, deps.now());
+  if (left > 0) return doneUntil(left);
   const { resourceVersion } = failover.metadata;
   await client.mergePatch(configMaps, keyOf(failover), { metadata: { resourceVersion, annotations: { leader: null, member: null } } });
   deps.inspections.keepsUp(uid);

@@ -1,0 +1,50 @@
+// Who may be promoted, by what the instances say of their logs. That Patroni asks, and goes by the answer, is shown in e2e.
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { run } from "../../tools/command.ts";
+
+const cases: readonly [string, { state: object; logs: Record<string, readonly [timeline: number, position: number]> }, boolean | null][] = [
+  ["a vote, of one that is as far", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
+  ["a vote, of one that is behind", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 90] } }, true],
+  ["somebody is ahead", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 101] } }, false],
+  ["nobody has answered yet", { state: sync(1, "a", "b"), logs: { a: [1, 100] } }, null],
+  ["it does not know itself yet", { state: sync(0, "a"), logs: { b: [1, 100] } }, null],
+  ["its own timeline is not known", { state: sync(0, "a"), logs: { a: [0, 100] } }, null],
+  ["no vote is needed", { state: sync(0, "a"), logs: { a: [1, 100] } }, true],
+  ["not among those for whom commits wait: one of them must agree", { state: sync(0, "b"), logs: { a: [1, 100] } }, null],
+  ["not among those for whom commits wait, and one of them agrees", { state: sync(0, "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
+  ["the last primary is ahead with what was never acknowledged", { state: sync(0, "a"), logs: { a: [1, 100], p: [1, 120] } }, true],
+  ["the last primary that is ahead has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], p: [1, 120] } }, null],
+  ["the last primary agrees", { state: sync(1, "a", "b"), logs: { a: [1, 100], p: [1, 100] } }, true],
+  ["more log, of an older timeline", { state: sync(1, "a", "b"), logs: { a: [1, 200], b: [2, 100] } }, false],
+  ["one whose server does not run has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 0] } }, null],
+  ["one that knows no timeline has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [0, 100] } }, null],
+  ["a stranger has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], c: [1, 100] } }, null],
+];
+
+/** As Patroni keeps it: p was the last primary, and commits waited for these. */
+function sync(quorum: number, ...standbys: readonly string[]): object {
+  return { leader: "p", sync_standby: standbys.join(","), quorum: String(quorum) };
+}
+
+const program = `
+import importlib.machinery, importlib.util, json, sys
+loader = importlib.machinery.SourceFileLoader("may_promote", sys.argv[1])
+module = importlib.util.module_from_spec(importlib.util.spec_from_loader("may_promote", loader))
+loader.exec_module(module)
+module.me = "a"
+asked = json.loads(sys.argv[2])
+print(json.dumps([module.verdict(one["state"], {name: module.Log(*log) for name, log in one["logs"].items()}) for one in asked]))
+`;
+
+let verdicts: (boolean | null)[];
+
+beforeAll(async () => {
+  const asked = JSON.stringify(cases.map(([, one]) => one));
+  const env = { HOSTNAME: "orders-0", PYTHONDONTWRITEBYTECODE: "1" };
+  verdicts = JSON.parse(await run("python3", ["-Sc", program, join(import.meta.dirname, "may-promote"), asked], { env }));
+});
+
+test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))("$name: $expected", ({ expected, index }) => {
+  expect(verdicts[index]).toBe(expected);
+});
