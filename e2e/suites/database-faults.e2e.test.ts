@@ -271,6 +271,19 @@ test.runIf(isLocal)("a replica that was killed while it was copied begins anew",
   expect(await bornAt(replica)).not.toBe(born);
 });
 
+test("an instance that is told to end while it starts does so, and is not killed three minutes later", async () => {
+  const replica = await someReplica();
+  const { uid } = (await namespace.get("pod", replica))?.["metadata"] ?? {};
+  await namespace.run("delete", "pod", replica, "--wait=false");
+  await eventually(`${replica} starts anew`, 60_000, async () => {
+    const pod = await namespace.get("pod", replica);
+    const statuses: { name: string; state: { running?: object } }[] = pod?.["status"].containerStatuses ?? [];
+    return pod?.["metadata"].uid !== uid && statuses.some(({ name, state }) => name === "postgres" && state.running !== undefined);
+  });
+  await namespace.run("delete", "pod", replica, "--timeout=90s", "--request-timeout=0");
+  await followsAgain(replica);
+});
+
 test("the primary's Pod deleted", async () => {
   const before = await ledger.report();
   await namespace.run("delete", "pod", await database.primary(), "--wait=false");
