@@ -12,6 +12,7 @@ export const socketDirectory = "/run/postgresql";
 export const dataDirectory = "/var/lib/postgresql/data";
 const certificate = { ca: `${tlsDirectory}/ca.crt`, certificate: `${tlsDirectory}/tls.crt`, key: `${tlsDirectory}/tls.key` };
 const callback = "/usr/local/bin/take-writes";
+
 /** Where it is in the ConfigMap, and so in the Pod. */
 export const patroniFile = "patroni.yaml";
 

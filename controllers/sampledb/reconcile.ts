@@ -35,7 +35,10 @@ import { writePath } from "./steps/write-path.ts";
 
 export const finalizer = "sampledb.io/database";
 
-/** What keeps the instances from electing goes first, then growth: a full disk must not wait for health. What serves is mended before anything is changed. */
+/**
+ * What keeps the instances from electing goes first, then growth: a full disk must not wait for health. What serves is mended before
+ * anything is changed.
+ */
 export const steps: readonly SampleDBStep[] = [
   hangingOrder,
   storage,

@@ -182,7 +182,7 @@ describe("storage that grows", () => {
 describe("a quota that leaves no room for a Pod", () => {
   const quotas = namespaced<KubeObject & { readonly spec: object }>("v1", "ResourceQuota", "resourcequotas");
 
-  test("the blocker has the quota's own words, and goes when there is room", { timeout: 90_000 }, async () => {
+  test("the blocker has the quota's own words, and goes when there is room", { timeout: 240_000 }, async () => {
     await using stage = await DatabaseStage.open("quota", client, proxy);
     const { namespace } = stage;
     const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small", namespace }, spec: { hard: { pods: "1" } } };
@@ -195,7 +195,8 @@ describe("a quota that leaves no room for a Pod", () => {
       remedy: expect.stringContaining("kubectl describe statefulset orders"),
     });
     await client.delete(quotas, stage.key("small"));
-    await stage.podsAre("orders-0", "orders-1");
+    // The StatefulSet's controller waits twice as long before each try.
+    await eventually("there is room", 120_000, async () => (await stage.podNames()).length === 2);
     await eventually(
       "the blocker is gone",
       30_000,
