@@ -132,6 +132,11 @@ export class Database {
     return (await this.#exec(pod ?? (await this.primary()), command)).trimEnd();
   }
 
+  /** In the container of the server, as its user. */
+  async shell(pod: string, script: string): Promise<string> {
+    return (await this.#exec(pod, ["sh", "-c", script])).trim();
+  }
+
   /** The Pods that take writes. One at most; one that can't be reached through the API is not among them. */
   async writable(): Promise<string[]> {
     const names = await this.instances();

@@ -79,10 +79,6 @@ test("the database is reached by TLS, and its Pods by nobody's password in sight
   for (const password of passwords) expect(seen.includes(password)).toBe(false);
 });
 
-async function inShell(pod: string, script: string): Promise<string> {
-  return (await namespace.run("exec", pod, "--container=postgres", "--", "sh", "-c", script)).trim();
-}
-
 async function someReplica(): Promise<string> {
   const primary = await database.primary();
   return (await database.instances()).find((name) => name !== primary) ?? "";
@@ -174,12 +170,12 @@ describe.runIf(isLocal)("faults", () => {
       return seconds > 15 && state?.["metadata"].annotations?.sync_standby?.split(",").length === 2;
     });
     const [receiver] = (await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: named })).split("\n");
-    await inShell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet
+    await database.shell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet
     const before = await ledger.acknowledges({ rows: 10, deadlineMs: 60_000 });
     const lost = await findContainer(namespace, primary);
     await freezeContainer(localCluster(), lost);
     try {
-      await inShell(named, `kill -TERM ${receiver}; kill -CONT ${receiver}`); // what came meanwhile is not read any more
+      await database.shell(named, `kill -TERM ${receiver}; kill -CONT ${receiver}`); // what came meanwhile is not read any more
       await namespace.run("annotate", "configmap", "orders-failover", `leader=${primary}`, `member=${named}`);
       await ledger.acknowledges({ rows: 10, deadlineMs: 120_000, otherThan: lastServer(before) });
       expect(await ledger.verify()).toMatchObject(nothingLost);
@@ -217,20 +213,20 @@ async function followsAgain(replica: string): Promise<void> {
 }
 
 /** When the data directory was made: pg_rewind leaves this file alone, a new copy has a new one. */
-const bornAt = (pod: string) => inShell(pod, "stat --format=%W.%i /var/lib/postgresql/data/PG_VERSION");
+const bornAt = (pod: string) => database.shell(pod, "stat --format=%W.%i /var/lib/postgresql/data/PG_VERSION");
 const leaveHistory = "pg_ctl promote --pgdata=/var/lib/postgresql/data && psql --command='CREATE TABLE astray (id int)'";
 
 test("a replica that has left the primary's history comes back by itself; where going back was cut short before, it is copied anew", async () => {
   const stray = await someReplica();
   const born = await bornAt(stray);
-  await inShell(stray, leaveHistory);
+  await database.shell(stray, leaveHistory);
   await followsAgain(stray);
   expect(await bornAt(stray)).toBe(born);
 
-  await inShell(stray, `touch /var/lib/postgresql/rewinding && ${leaveHistory}`);
+  await database.shell(stray, `touch /var/lib/postgresql/rewinding && ${leaveHistory}`);
   await followsAgain(stray);
   expect(await bornAt(stray)).not.toBe(born);
-  expect(await inShell(stray, "ls /var/lib/postgresql")).toBe("data\nserver.lock");
+  expect(await database.shell(stray, "ls /var/lib/postgresql")).toBe("data\nserver.lock");
 });
 
 test.runIf(isLocal)(
@@ -265,10 +261,16 @@ test.runIf(isLocal)(
 test.runIf(isLocal)("a replica that was killed while it was copied begins anew", async () => {
   const replica = await someReplica();
   const born = await bornAt(replica);
-  await inShell(replica, "touch /var/lib/postgresql/copying && rm /var/lib/postgresql/data/postmaster.opts"); // a copy has none
+  await database.shell(replica, "touch /var/lib/postgresql/copying && rm /var/lib/postgresql/data/postmaster.opts"); // a copy has none
   await killContainer(localCluster(), await findContainer(namespace, replica));
   await followsAgain(replica);
   expect(await bornAt(replica)).not.toBe(born);
+});
+
+test("an instance has its volume for itself", async () => {
+  await expect(database.shell(await someReplica(), "flock --nonblock /var/lib/postgresql/server.lock true")).rejects.toThrow(
+    /exit code 1\b/,
+  );
 });
 
 test("an instance that is told to end while it starts does so, and is not killed three minutes later", async () => {
