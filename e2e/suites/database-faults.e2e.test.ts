@@ -233,12 +233,11 @@ test.runIf(isLocal)(
   "a database whose first instance is killed while it is made is made all the same, and from its first moment commits wait",
   async () => {
     const newborn = await Database.apply(namespace, sampleDB({ name: "newborn", replicas: 2, synchronousReplication: "Required" }));
-    const maker = await eventually("somebody is at it", 120_000, async () => {
-      if ((await namespace.get("configmap", "newborn-config"))?.["metadata"].annotations?.initialize !== "") return undefined;
-      return (await newborn.pods()).find(({ metadata }) => metadata.annotations?.status?.includes("initializing"))?.["metadata"]
-        .name as string;
+    await eventually("somebody is at it", 120_000, async () => {
+      return (await namespace.get("configmap", "newborn-config"))?.["metadata"].annotations?.initialize === "";
     });
-    await killContainer(localCluster(), await findContainer(namespace, maker));
+    const victims = await Promise.all((await newborn.instances()).map((pod) => findContainer(namespace, pod)));
+    for (const victim of victims) await killContainer(localCluster(), victim);
     const waitsFor = () => newborn.sql("SHOW synchronous_standby_names", { superuser: true, databaseName: "postgres" });
     const names: string[] = [];
     await eventually("newborn is Ready", 180_000, async () => {
