@@ -55,6 +55,8 @@ function localSettings(db: SampleDB) {
         superuser: { username: superuser, ...tls },
         replication: { username: replicationUser, ...tls },
       },
+      // A new copy does not wait minutes for the next checkpoint: until it is there, one copy fewer is.
+      basebackup: [{ checkpoint: "fast" }],
       callbacks: { on_start: callback, on_restart: callback, on_role_change: callback },
     },
   };
