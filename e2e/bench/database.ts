@@ -98,7 +98,7 @@ async function outages(kubectl: Kubectl, local: LocalCluster | undefined, operat
 /** Every Pod is made anew: one after the other, with a switchover. Nobody does that for the peer. */
 async function rollingChange(ours: Contender): Promise<Figure> {
   const before = await ours.report();
-  await ours.database.change({ podMetadata: { annotations: { "bench.sampledb.io/changed": "yes" } } });
+  await ours.database.change({ podMetadata: { annotations: { "example.com/changed": "yes" } } });
   await ours.database.waitReady(600_000);
   await ours.whole();
   const longest = await ours.longestSince(before);
