@@ -9,7 +9,8 @@ const dynamic = (spec: Parameters<typeof sampleDB>[0] = {}) => settings(dynamicC
 
 describe("parameters", () => {
   const owned = Object.keys(parameters(sampleDB())).filter(
-    (name) => !["shared_buffers", "max_connections", "max_wal_senders", "max_replication_slots"].includes(name),
+    (name) =>
+      !["shared_buffers", "max_connections", "max_wal_senders", "max_replication_slots", "wal_retrieve_retry_interval"].includes(name),
   );
 
   test.each(owned)("%s is the operator's, whatever a user sets", (name) => {

@@ -76,7 +76,7 @@ interface SettingsStage {
 
 /** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
 export function dynamicConfig(db: SampleDB, { since, initialized }: SettingsStage): ConfigMap {
-  const config = JSON.stringify(dynamicSettings(db, initialized));
+  const config = dynamicSettings(db, initialized);
   const major = String(db.spec.postgresVersion);
   return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major });
 }
@@ -92,12 +92,13 @@ function patroniState(db: SampleDB, name: string, annotations?: Record<string, s
   return { apiVersion: "v1", kind: "ConfigMap", metadata };
 }
 
-function dynamicSettings(db: SampleDB, initialized: boolean) {
+/** As text: two are the same settings when they are the same text. */
+export function dynamicSettings(db: SampleDB, initialized: boolean): string {
   const synchronous = db.spec.synchronousReplication;
   // While Patroni makes a database it gives PostgreSQL a wrong value for a quorum, "ANY None (*)": for ten seconds, with clients already
   // there, no commit waits for anybody.
   const mode = initialized ? "quorum" : "on";
-  return {
+  return JSON.stringify({
     // The shortest that Patroni allows: loop_wait + 2 × retry_timeout must fit into ttl.
     ttl: 20,
     loop_wait: 5,
@@ -119,7 +120,7 @@ function dynamicSettings(db: SampleDB, initialized: boolean) {
       // The exporter is a process of the same user as the server. Not `trust`: who else gets at the socket one day is not let in by it.
       pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],
     },
-  };
+  });
 }
 
 /** What is not the user's comes last, whatever a webhook that was off has let through. */
@@ -129,6 +130,8 @@ export function parameters({ spec }: SampleDB): Record<string, string | number> 
     max_connections: 100,
     max_wal_senders: 10,
     max_replication_slots: 10,
+    // After a primary was killed and is back, commits wait until a replica has found it again: by default it looks every 5 s.
+    wal_retrieve_retry_interval: "1s",
     ...spec.postgresql?.parameters,
     wal_level: "replica",
     hot_standby: "on",

@@ -33,14 +33,15 @@ export class Contender {
     return contender;
   }
 
-  /** Three ready instances, one of which takes writes, and the others follow. */
+  /** Three ready instances, one of which takes writes, and the others follow and may take its place. */
   async whole(): Promise<void> {
     await eventuallySucceeds(`${this.who}: three instances are whole`, 4 * minute, async () => {
       const pods = await this.database.pods();
       const leading = pods.filter(({ metadata }) => metadata.labels[labelNames.primary] === "true");
       const following = pods.filter(({ metadata }) => JSON.parse(metadata.annotations?.status ?? "{}").replication_state === "streaming");
-      const found = [pods.filter(isReady).length, leading.length, following.length];
-      if (found.join() !== "3,1,2") throw new Error(`ready, leading and following are ${found.join(", ")}`);
+      const heirs = await this.database.heirs();
+      const found = [pods.filter(isReady).length, leading.length, following.length, heirs.length];
+      if (found.join() !== "3,1,2,2") throw new Error(`ready, leading, following and heirs are ${found.join(", ")}`);
     });
     if (this.who === "operator") await this.database.waitReady(4 * minute);
     await this.#ledger.acknowledges({ rows: 10, deadlineMs: minute });

@@ -94,6 +94,13 @@ export class Database {
     await eventually("and has read it", 60_000, async () => (await lock()).renewTime !== written);
   }
 
+  /** Who has every acknowledged commit, as Patroni keeps it; some loops after a change of primary it is all replicas again. */
+  async heirs(): Promise<string[]> {
+    const state = await this.#kubectl.get("configmap", `${this.name}-sync`);
+    const names: string = state?.["metadata"].annotations?.sync_standby ?? "";
+    return names.split(",").filter(Boolean);
+  }
+
   /** Its Pods, by name; those with more labels, where any are told. */
   async pods(labels: Readonly<Record<string, string>> = {}): Promise<KubernetesObject[]> {
     const all = { [labelNames.component]: instanceComponent, [labelNames.database]: this.name, ...labels };

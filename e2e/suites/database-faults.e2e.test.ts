@@ -165,9 +165,9 @@ describe.runIf(isLocal)("faults", () => {
     const named = await someReplica();
     // For some seconds after a promotion those that vote are the last primary's.
     await eventually("both replicas have a vote", 60_000, async () => {
-      const [lock, state] = await Promise.all(["orders-leader", "orders-sync"].map((name) => namespace.get("configmap", name)));
+      const lock = await namespace.get("configmap", "orders-leader");
       const seconds = (Date.now() - Date.parse(lock?.["metadata"].annotations?.acquireTime)) / 1000;
-      return seconds > 15 && state?.["metadata"].annotations?.sync_standby?.split(",").length === 2;
+      return seconds > 15 && (await database.heirs()).length === 2;
     });
     const [receiver] = (await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: named })).split("\n");
     await database.shell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet

@@ -54,3 +54,8 @@ class Kubernetes:
         if response.status != 200:
             raise OSError(f"{method} {path}: {response.status} {answer.get('message')}")
         return answer
+
+    def annotations(self, config_map):
+        """Where Patroni keeps what it knows; none where there is no such ConfigMap."""
+        found = self.call("GET", f"/configmaps/{config_map}") or {"metadata": {}}
+        return found["metadata"].get("annotations", {})

@@ -1,4 +1,5 @@
 // Patroni's callback on a real API server: which Pods the read-write Service selects after a change of the leader.
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
 import { freePort } from "../../tools/free-port.ts";
@@ -83,6 +84,24 @@ test.each(["replica", "demoted", "standby_leader"])("as %s a Pod gives the label
   await setLeader("orders-1");
   expect(await takeWrites("orders-0", role)).toContain(": took the label off, in ");
   expect(await primaries()).toBe("orders-1");
+});
+
+test("a primary that was killed and comes back keeps the label for as long as it has the lock", async () => {
+  await setPrimary("orders-0");
+  await setLeader("orders-0");
+  const coming = takeWrites("orders-0", "replica", { action: "on_start" });
+  await expect(Promise.race([coming, sleep(2000)])).resolves.toBeUndefined();
+  expect(await primaries()).toBe("orders-0");
+  await setLeader("orders-1");
+  expect(await coming).toContain(": took the label off, in ");
+  expect(await primaries()).toBe("");
+});
+
+test("one that comes back and is not promoted does not keep it for ever", async () => {
+  await setPrimary("orders-0");
+  await setLeader("orders-0");
+  expect(await takeWrites("orders-0", "replica", { action: "on_start" })).toContain(": took the label off, in ");
+  expect(await primaries()).toBe("");
 });
 
 test("whoever lost the lock again changes nothing", async () => {

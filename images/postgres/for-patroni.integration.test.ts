@@ -1,0 +1,84 @@
+// What Patroni calls when it stops and starts a server, with processes that answer as a server does, or don't.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { type CommandError, run } from "../../tools/command.ts";
+
+/** A process is known by the name of its program. */
+const postgres = join(mkdtempSync(join(tmpdir(), "postgres-")), "postgres");
+symlinkSync("/bin/bash", postgres);
+afterAll(() => rmSync(dirname(postgres), { recursive: true }));
+
+const programs = join(import.meta.dirname, "for-patroni");
+
+/** A directory as PostgreSQL leaves it while this process is its server. */
+function dataOf(server: ChildProcess | undefined): string {
+  const data = mkdtempSync(join(tmpdir(), "before-stop-"));
+  onTestFinished(() => rmSync(data, { recursive: true }));
+  if (server) writeFileSync(join(data, "postmaster.pid"), `${server.pid}\n${data}\n`);
+  return data;
+}
+
+/** Resolves when it is ready for a signal. */
+async function serverThat(answer: string): Promise<ChildProcess> {
+  const server = spawn(postgres, ["-c", `trap '${answer}' INT; echo up; while true; do sleep 0.02; done`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  await new Promise((resolve) => server.stdout?.once("data", resolve));
+  return server;
+}
+
+const beforeStop = async (server: ChildProcess | undefined) => {
+  const begin = performance.now();
+  await run(join(programs, "before-stop"), [], { env: { PGDATA: dataOf(server) } });
+  return (performance.now() - begin) / 1000;
+};
+
+test("a server that stops has ended when the hook has", async () => {
+  const server = await serverThat("exit 0");
+  await beforeStop(server);
+  expect(() => process.kill(server.pid as number, 0)).toThrow("ESRCH");
+});
+
+test("a server that takes long is left to Patroni, which has its own patience", async () => {
+  const server = await serverThat(":");
+  expect(await beforeStop(server)).toBeLessThan(10);
+  expect(server.exitCode).toBeNull();
+});
+
+test("a number that another process has by now is no server's", async () => {
+  const other = spawn("sleep", ["60"]);
+  onTestFinished(() => void other.kill("SIGKILL"));
+  await beforeStop(other);
+  expect(other.exitCode ?? other.signalCode).toBeNull();
+});
+
+test("where there is no server, there is nothing to stop", async () => {
+  await beforeStop(undefined);
+});
+
+/** Asks through a pg_isready of these lines, which may count in a file; resolves to the exit code and the seconds it took. */
+async function isReady(...lines: readonly string[]) {
+  const directory = dataOf(undefined);
+  writeFileSync(join(directory, "pg_isready"), ["#!/bin/bash", `cd ${directory}`, ...lines].join("\n"), { mode: 0o755 });
+  const begin = performance.now();
+  const env = { PATH: `${directory}:${process.env["PATH"]}` };
+  const code = await run(join(programs, "pg_isready"), ["-p", "5432"], { env }).then(
+    () => 0,
+    (error: CommandError) => error.exitCode,
+  );
+  return { code, seconds: (performance.now() - begin) / 1000 };
+}
+
+test("a server that starts within the second is ready at the first question", async () => {
+  expect(await isReady("echo >> asked", "[ $(wc -l < asked) -gt 3 ] || exit 2")).toMatchObject({ code: 0 });
+});
+
+test("a server that does not answer holds nobody up for longer than one question takes", async () => {
+  const { code, seconds } = await isReady("sleep 3", "exit 2");
+  expect(code).toBe(2);
+  expect(seconds).toBeLessThan(15);
+});
