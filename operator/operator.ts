@@ -9,6 +9,7 @@ import { PatroniApi } from "../controllers/postgres/patroni-api.ts";
 import type { SampleDB } from "../controllers/resources.ts";
 import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Credentials } from "../controllers/sampledb/credentials.ts";
+import { Durations } from "../controllers/sampledb/durations.ts";
 import { Inspections } from "../controllers/sampledb/inspections.ts";
 import type { Instance } from "../controllers/sampledb/instance.ts";
 import { reportDatabases, TimeToReady } from "../controllers/sampledb/metrics.ts";
@@ -89,6 +90,7 @@ export async function runOperator(process: Process): Promise<void> {
     credentials,
     patroni,
     inspections,
+    durations: new Durations(now),
     timeToReady: new TimeToReady(metrics, now),
     monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
     volumes: new Volumes(),

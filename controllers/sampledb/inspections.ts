@@ -14,22 +14,9 @@ export interface Inspection {
 
 export class Inspections {
   readonly #byPod = new BoundedMap<Inspection>(20_000);
-  readonly #behindSince = new BoundedMap<number>(20_000);
 
   of(podUid: string): Inspection | undefined {
     return this.#byPod.get(podUid);
-  }
-
-  /** It has what it needs, or has begun anew. */
-  keepsUp(uid: string): void {
-    this.#behindSince.delete(uid);
-  }
-
-  /** For how long it has been seen not to keep up: a replica with its primary, or a StatefulSet with its Pods. */
-  secondsBehind(uid: string, now: Date): number {
-    const since = this.#behindSince.get(uid) ?? now.getTime();
-    this.#behindSince.set(uid, since);
-    return (now.getTime() - since) / 1000;
   }
 
   remember(podUid: string, inspection: Inspection): void {

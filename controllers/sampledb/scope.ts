@@ -21,6 +21,7 @@ import {
 import type { PatroniApi } from "../postgres/patroni-api.ts";
 import type { SampleDB } from "../resources.ts";
 import type { Credentials, Serving } from "./credentials.ts";
+import type { Durations } from "./durations.ts";
 import type { Inspections } from "./inspections.ts";
 import { type Instance, instanceOf } from "./instance.ts";
 import type { TimeToReady } from "./metrics.ts";
@@ -32,6 +33,7 @@ export interface Dependencies {
   readonly events: EventRecorder;
   readonly credentials: Credentials;
   readonly inspections: Inspections;
+  readonly durations: Durations;
   readonly volumes: Volumes;
   readonly timeToReady: TimeToReady;
   readonly monitors: Monitors;
@@ -100,6 +102,8 @@ export interface Blocker {
 
 export interface Scope extends Request {
   readonly db: SampleDB;
+  /** Of the spec that is acted on: what follows from it alone is the same while this is. */
+  readonly specDigest: string;
   readonly deps: Dependencies;
   readonly observed: Observed;
   readonly findings: Findings;

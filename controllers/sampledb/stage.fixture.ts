@@ -19,6 +19,7 @@ import { configMaps, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { sampleDBController } from "./controller.ts";
 import { Credentials } from "./credentials.ts";
+import { Durations } from "./durations.ts";
 import { Inspections } from "./inspections.ts";
 import { TimeToReady } from "./metrics.ts";
 import { Monitors } from "./monitors.ts";
@@ -84,6 +85,7 @@ export class DatabaseStage implements AsyncDisposable {
         credentials,
         now,
         inspections: new Inspections(),
+        durations: new Durations(now),
         volumes: new Volumes(),
         timeToReady: new TimeToReady(metrics, now),
         monitors: new Monitors({ labels: {}, now }),

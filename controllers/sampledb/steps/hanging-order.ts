@@ -15,14 +15,14 @@ export const hangingOrder: SampleDBStep = async ({ db, observed: { failover }, c
   const { leader, member, scheduled_at: later } = failover?.metadata.annotations ?? {};
   const { uid = "" } = failover?.metadata ?? {};
   if (!failover || later !== undefined || (leader === undefined && member === undefined)) {
-    deps.inspections.keepsUp(uid);
+    deps.durations.end(uid);
     return done;
   }
-  const left = patienceSeconds - deps.inspections.secondsBehind(uid, deps.now());
+  const left = patienceSeconds - deps.durations.seconds(uid);
   if (left > 0) return doneUntil(left);
   const { resourceVersion } = failover.metadata;
   await client.mergePatch(configMaps, keyOf(failover), { metadata: { resourceVersion, annotations: { leader: null, member: null } } });
-  deps.inspections.keepsUp(uid);
+  deps.durations.end(uid);
   const note = `from ${leader ?? "whoever leads"} to ${member ?? "whoever is elected"}: not carried out for ${patienceSeconds} s`;
   deps.events.record(db, { type: "Warning", reason: "SwitchoverTakenBack", action: "Switchover", note });
   return done;

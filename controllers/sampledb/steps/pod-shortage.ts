@@ -11,9 +11,9 @@ const patienceSeconds = 15;
 export const podShortage: SampleDBStep = async (scope) => {
   const { deps, findings } = scope;
   const makers = makersOf(scope);
-  for (const { object, isShort } of makers) if (!isShort) deps.inspections.keepsUp(uidOf(object));
+  for (const { object, isShort } of makers) if (!isShort) deps.durations.end(uidOf(object));
   const short = makers.filter(({ isShort }) => isShort).map(({ object }) => object);
-  const refused = short.filter((object) => deps.inspections.secondsBehind(uidOf(object), deps.now()) >= patienceSeconds);
+  const refused = short.filter((object) => deps.durations.seconds(uidOf(object)) >= patienceSeconds);
   for (const object of refused) {
     const { kind, metadata } = object;
     findings.blockers.push({

@@ -15,12 +15,10 @@ export const stragglers: SampleDBStep = async (scope) => {
   // Without a primary there is nothing to follow and nothing to copy: the patience begins when it is back.
   const isBehind = ({ ready, starting, going, role, streaming }: Instance) =>
     primary?.ready === true && role === "Replica" && !streaming && !going && (ready || starting);
-  for (const { uid } of instances.filter((instance) => !isBehind(instance))) deps.inspections.keepsUp(uid);
+  for (const { uid } of instances.filter((instance) => !isBehind(instance))) deps.durations.end(uid);
   const behind = instances.filter(isBehind);
   if (!primary || behind.length === 0) return done;
-  const lost = behind.filter(
-    ({ uid, ready }) => deps.inspections.secondsBehind(uid, deps.now()) >= (ready ? patienceSeconds : startingPatienceSeconds),
-  );
+  const lost = behind.filter(({ uid, ready }) => deps.durations.seconds(uid) >= (ready ? patienceSeconds : startingPatienceSeconds));
   // One at a time: while it is copied, the others are copies too.
   const [first] = lost;
   if (first) await makeAnew(scope, first, primary);
@@ -33,7 +31,7 @@ async function makeAnew({ db, deps, signal, findings }: Scope, instance: Instanc
   const message = `${podName} has not followed ${primary.podName} for ${seconds} s`;
   findings.blockers.push({ reason: "ReplicaBehind", message, remedy: "none is needed: it is copied anew from the primary" });
   await (await deps.patroni(db, instance)).reinitialize({ signal });
-  deps.inspections.keepsUp(uid); // the patience begins anew with the copy
+  deps.durations.end(uid); // the patience begins anew with the copy
   deps.events.record(db, {
     type: "Warning",
     reason: "ReplicaMadeAnew",
