@@ -12,6 +12,8 @@ import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
 
 /** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
 const lookAgainSeconds = 10;
+/** Once it has been told that it is done, the Job goes; and nobody else might bring us back for that. */
+const removeSeconds = 1;
 
 export const initialization: SampleDBStep = async (scope) => {
   const { db, observed, findings, objects } = scope;
@@ -22,7 +24,8 @@ export const initialization: SampleDBStep = async (scope) => {
   if (!observed.primary?.ready) return done;
   findings.initialization = await initialized(scope);
   const { kind } = findings.initialization;
-  return kind === "failed" || kind === "missing" ? doneUntil(lookAgainSeconds) : done;
+  if (kind === "running") return done; // its Job brings us back
+  return doneUntil(kind === "done" ? removeSeconds : lookAgainSeconds);
 };
 
 async function initialized(scope: Scope): Promise<Initialization> {
