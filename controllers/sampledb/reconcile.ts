@@ -6,6 +6,7 @@ import { conditionTypes } from "../../api/conditions.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
+import { digest } from "../../runtime/controller/settled.ts";
 import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { deletion } from "./deletion.ts";
@@ -115,7 +116,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     invalid,
     upgrade: upgrade?.message,
   };
-  return { ...request, db, deps, observed, findings };
+  return { ...request, db, specDigest: digest(db.spec), deps, observed, findings };
 }
 
 /** What is done stays done where no step looks at it: a database that sleeps or is paused is not initialized anew afterwards. */

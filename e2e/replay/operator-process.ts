@@ -50,16 +50,21 @@ export class OperatorProcess {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, "utf8"))?.[1] ?? 0) / 1000;
   }
 
-  /** All that it has cost since its start. */
-  async cost(): Promise<Cost> {
+  get cpuSeconds(): number {
     const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8")
       .replace(/^.*\) /, "")
       .split(" ");
+    return (Number(user) + Number(system)) / ticksPerSecond;
+  }
+
+  /** All that it has cost since its start, without what it costs to ask. */
+  async cost(): Promise<Cost> {
+    const { cpuSeconds } = this;
     const metrics = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text();
     const sum = (line: RegExp) => [...metrics.matchAll(line)].reduce((total, [, value]) => total + Number(value), 0);
     const reconciles = sum(/^controller_runtime_reconcile_total\{(?=.*controller="sampledb").*\} (\S+)$/gm);
     return {
-      cpuSeconds: (Number(user) + Number(system)) / ticksPerSecond,
+      cpuSeconds,
       reconciles,
       failures: sum(/^controller_runtime_reconcile_total\{(?=.*controller="sampledb")(?=.*result="error").*\} (\S+)$/gm),
       reads: sum(/^rest_client_requests_total\{(?=.*method="GET").*\} (\S+)$/gm),

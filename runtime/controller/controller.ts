@@ -10,6 +10,7 @@ import { again, type Outcome, type Queue, type Run } from "../queue/queue.ts";
 import type { ControllerDefinition, Source } from "./builder.ts";
 import type { Ending } from "./ending.ts";
 import { GivenUp, judge, ReconcileTimedOut } from "./judgement.ts";
+import { Kept } from "./kept.ts";
 import { Objects, type ObjectsOptions } from "./objects.ts";
 import { asError, failed, type Result, TerminalError, terminal } from "./result.ts";
 import { Settled } from "./settled.ts";
@@ -32,6 +33,7 @@ export class Controller {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #settled = new Settled();
+  readonly #kept = new Kept();
   /** When keys may run again for which the API server asked to be left alone. */
   readonly #heldUntil = new Map<string, number>();
   /** Ends the reconciles that are under way. */
@@ -101,15 +103,18 @@ export class Controller {
     this.#underWay.add(giveUp);
     try {
       const client = this.#options.client.with({ signal: end.signal });
-      const objects = new Objects(this.#options.cache, client, this.#options.objects, this.#settled);
+      const objects = new Objects(this.#options.cache, client, this.#options.objects, this.#settled, this.#kept);
       return await Promise.race([ended, caught(() => reconcile({ key, objects, client, signal: end.signal, log }))]);
     } finally {
       cancel();
       this.#underWay.delete(giveUp);
-      end.abort(); // whatever it left behind does not write any more: another run of this key may begin now
+      end.abort(over); // whatever it left behind does not write any more: another run of this key may begin now
     }
   }
 }
+
+/** Made once: an error made for each would cost more than many a reconcile. */
+const over = new GivenUp("the reconcile has ended");
 
 async function caught(reconcile: () => Promise<Result>): Promise<Result> {
   try {

@@ -7,7 +7,7 @@ import { compareQuantities } from "../../kubernetes/quantity.ts";
 
 /** True when all that `desired` says is so in `live`, which may say more: defaults, and what others own. */
 export function covers(live: unknown, desired: unknown): boolean {
-  return coversAt(live, desired, { name: "", parent: undefined });
+  return coversAt(live, desired, "", undefined);
 }
 
 /** True when both say the same; what is undefined is not there. */
@@ -17,8 +17,9 @@ export function sameValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
   }
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...names].every((name) => sameValue((a as Fields)[name], (b as Fields)[name]));
+  for (const name in a) if (!sameValue((a as Fields)[name], (b as Fields)[name])) return false;
+  for (const name in b) if (!Object.hasOwn(a, name) && (b as Fields)[name] !== undefined) return false;
+  return true;
 }
 
 type Fields = Record<string, unknown>;
@@ -69,31 +70,33 @@ const wholes = new Set(["selector", "matchLabels", "podSelector", "namespaceSele
 /** Maps that the API server drops when they are empty. An empty struct it keeps, and `emptyDir: {}` says something. */
 const droppedMaps = new Set(["labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests"]);
 
-function coversAt(live: unknown, desired: unknown, place: Place): boolean {
+function coversAt(live: unknown, desired: unknown, name: string, parent: Place | undefined): boolean {
   if (desired === undefined || Object.is(live, desired)) return true;
   if (desired === null) return isEmpty(live);
-  if (Array.isArray(desired)) return coversList(live ?? [], desired, place);
-  if (typeof desired === "object") return coversMap(live, desired as Fields, place);
-  return isScalar(live) && isScalar(desired) && isQuantity(place) && compareQuantities(live, desired) === 0;
+  if (Array.isArray(desired)) return coversList(live ?? [], desired, { name, parent });
+  if (typeof desired === "object") return coversMap(live, desired as Fields, { name, parent });
+  return isScalar(live) && isScalar(desired) && isQuantity(name, parent) && compareQuantities(live, desired) === 0;
 }
 
 function coversMap(live: unknown, desired: Fields, place: Place): boolean {
   if (isEmpty(live) && isEmpty(desired)) return typeof live === "object" || droppedMaps.has(place.name);
   if (typeof live !== "object" || live === null || Array.isArray(live)) return false;
   if (wholes.has(place.name) && Object.keys(live).some((name) => desired[name] === undefined)) return false;
-  return Object.entries(desired).every(([name, value]) => coversAt((live as Fields)[name], value, { name, parent: place }));
+  for (const name in desired) if (!coversAt((live as Fields)[name], desired[name], name, place)) return false;
+  return true;
 }
 
 function coversList(live: unknown, desired: readonly unknown[], place: Place): boolean {
   if (!Array.isArray(live)) return false;
   if (place.name === "finalizers") return desired.every((item) => live.includes(item)); // others may hold on to it as well
   const identity = identities[`${place.parent?.name}.${place.name}`] ?? identities[place.name];
-  if (identity === undefined) return live.length === desired.length && desired.every((item, index) => coversAt(live[index], item, place));
+  if (identity === undefined)
+    return live.length === desired.length && desired.every((item, index) => coversAt(live[index], item, place.name, place.parent));
   // In the same order, with others' in between: a variable can only refer to those before it, and an apply restores it.
   let from = 0;
   return desired.every((item) => {
     from = live.findIndex((candidate, index) => index >= from && isSameItem(candidate, item, identity)) + 1;
-    return from > 0 && coversAt(live[from - 1], item, place);
+    return from > 0 && coversAt(live[from - 1], item, place.name, place.parent);
   });
 }
 
@@ -102,7 +105,7 @@ function isSameItem(a: unknown, b: unknown, identity: readonly string[]): boolea
   return identity.every((name) => part(a, name) === part(b, name));
 }
 
-function isQuantity({ name, parent }: Place): boolean {
+function isQuantity(name: string, parent: Place | undefined): boolean {
   if (parent === undefined) return false;
   const holder = quantityMaps[parent.name];
   return quantityFields[name] === parent.name || (holder !== undefined && holder === parent.parent?.name);
@@ -114,5 +117,7 @@ function isScalar(value: unknown): value is string | number {
 
 function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined) return true;
-  return typeof value === "object" && Object.values(value).every((member) => member === undefined);
+  if (typeof value !== "object") return false;
+  for (const name in value) if ((value as Fields)[name] !== undefined) return false;
+  return true;
 }

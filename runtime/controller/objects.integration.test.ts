@@ -8,6 +8,7 @@ import { child, configMaps, isReady, jobs, type Site, services, sites } from "..
 import { type Running, SiteStage } from "../fixtures/stage.ts";
 import { controlledBy, type KubeObject, keyOf } from "../kube/object.ts";
 import { ControllerBuilder } from "./builder.ts";
+import { wanted } from "./kept.ts";
 import { awaitChange } from "./result.ts";
 
 let plane: StandaloneControlPlane;
@@ -96,6 +97,46 @@ test.concurrent("drift is mended, once; what others add stays, and what is not w
   await stage.client.mergePatch(sites, key, { spec: { note: null } });
   await mended("the note is gone", (object) => object?.data?.["note"] === undefined, ["patch configmaps", "patch sites"]);
   expect((await find())?.data).toEqual({ text: "hello", theirs: "stays" });
+});
+
+test.concurrent("what follows from a cause is built anew only when the cause or the object has changed", async () => {
+  await using stage = await open("kept");
+  await stage.create("x");
+  const key = stage.key("x");
+  let builds = 0;
+  const build = (site: Site) => {
+    builds++;
+    return [wanted(configMaps, { ...child(site, "v1", "ConfigMap"), data: { text: site.spec.text } })];
+  };
+  const running = stage.run({
+    define: ({ cache }) =>
+      ControllerBuilder.for("kept", sites)
+        .owns(configMaps)
+        .reconcile(async ({ key, objects }) => {
+          const site = cache.watch(sites).get(key);
+          if (site) await objects.keep(site, "text", site.spec.text, () => build(site));
+          return awaitChange;
+        }),
+  });
+  const text = async () => (await stage.client.find(configMaps, key))?.data?.["text"];
+  const becomes = async (wish: string) => {
+    await eventually(`the text is ${wish}`, 20_000, async () => (await text()) === wish);
+    await echoed();
+  };
+  await becomes("hello");
+  const [runs, once] = [running.runs.length, builds];
+  await stage.client.mergePatch(sites, key, { metadata: { labels: { touched: "yes" } } });
+  await eventually("it was looked at again", 20_000, () => running.runs.length > runs);
+  await echoed();
+  expect(builds).toBe(once);
+
+  await stage.client.mergePatch(configMaps, key, { data: { text: "drifted" } });
+  await becomes("hello");
+  await stage.client.delete(configMaps, key);
+  await becomes("hello");
+  await stage.client.mergePatch(sites, key, { spec: { text: "bye" } });
+  await becomes("bye");
+  expect(builds).toBeGreaterThanOrEqual(once + 3);
 });
 
 test.concurrent("what the API server keeps in another form is not written again until it changes, or after a restart", async () => {

@@ -5,6 +5,7 @@ import { ignoreNotFound } from "../kube/errors.ts";
 import { controllerOf, type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { covers, sameValue } from "./difference.ts";
+import { Kept, type Wanted } from "./kept.ts";
 import { digest, Settled } from "./settled.ts";
 
 export interface ObjectsOptions {
@@ -25,13 +26,26 @@ export class Objects {
   readonly #client: KubeClient;
   readonly #options: ObjectsOptions;
   readonly #settled: Settled;
+  readonly #kept: Kept;
 
-  /** `settled` outlives a reconcile: one for each controller. */
-  constructor(cache: Cache, client: KubeClient, options: ObjectsOptions, settled = new Settled()) {
+  /** What is remembered outlives a reconcile: one of each for a controller. */
+  constructor(cache: Cache, client: KubeClient, options: ObjectsOptions, settled = new Settled(), kept = new Kept()) {
     this.#cache = cache;
     this.#client = client;
     this.#options = options;
     this.#settled = settled;
+    this.#kept = kept;
+  }
+
+  /**
+   * Makes all of them so. They follow from the cause alone: while it and they are what they were when all was right, they are not even
+   * built. `part` names them among the owner's.
+   */
+  async keep(owner: KubeObject, part: string, cause: string, build: () => readonly Wanted[]): Promise<void> {
+    const place = `${owner.metadata.uid} ${part}`;
+    if (this.#kept.is(place, cause, this.#cache)) return;
+    const applied = build().map(async ({ resource, object }) => ({ resource, object: await this.apply(resource, object) }));
+    this.#kept.remember(place, cause, await Promise.all(applied));
   }
 
   /**

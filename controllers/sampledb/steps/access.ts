@@ -1,14 +1,15 @@
 // What the instances may do in the Kubernetes API.
+import { wanted } from "../../../runtime/controller/kept.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { role, roleBinding, serviceAccount } from "../../desired/access.ts";
 import { roleBindings, roles, serviceAccounts } from "../../kinds.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-export const access: SampleDBStep = async ({ db, objects }) => {
-  await Promise.all([
-    objects.apply(serviceAccounts, serviceAccount(db)),
-    objects.apply(roles, role(db)),
-    objects.apply(roleBindings, roleBinding(db)),
+export const access: SampleDBStep = async ({ db, specDigest, objects }) => {
+  await objects.keep(db, "access", specDigest, () => [
+    wanted(serviceAccounts, serviceAccount(db)),
+    wanted(roles, role(db)),
+    wanted(roleBindings, roleBinding(db)),
   ]);
   return done;
 };

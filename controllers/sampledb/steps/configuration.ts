@@ -1,7 +1,8 @@
 // Patroni's configuration, and the objects in which it keeps its state.
+import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
+import { dynamicConfig, dynamicSettings, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
 import { configMaps } from "../../kinds.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
@@ -9,17 +10,21 @@ import type { SampleDBStep, Scope } from "../scope.ts";
 const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
-  const { db, objects, findings, observed, deps } = scope;
+  const { db, specDigest, objects, findings, observed, deps } = scope;
+  const since = settingsSince(scope);
   if (findings.trial.kind === "accepted") {
-    await objects.apply(configMaps, patroniConfig(db));
-    await objects.apply(configMaps, dynamicConfig(db, { since: settingsSince(scope), initialized: observed.initialized }));
+    const { initialized } = observed;
+    await objects.keep(db, "patroni", specDigest, () => [wanted(configMaps, patroniConfig(db))]);
+    await objects.keep(db, "settings", JSON.stringify([specDigest, since, initialized]), () => [
+      wanted(configMaps, dynamicConfig(db, { since, initialized })),
+    ]);
   } else {
     await endMaking(scope);
   }
-  await Promise.all(patroniStates(db).map((object) => objects.apply(configMaps, object)));
-  const since = observed.instances.length > 0 ? Date.parse(settingsSince(scope)) : 0;
-  const settled = (since - deps.now().getTime()) / 1000 + settlingSeconds;
-  if (settled <= 0) return done;
+  // Each by itself: one of them is written by the leader in every loop.
+  await Promise.all(patroniStates(db).map((state) => objects.keep(db, state.metadata.name, specDigest, () => [wanted(configMaps, state)])));
+  const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
+  if (settled <= 0 || observed.instances.length === 0) return done;
   findings.rollout = "the instances read their new settings";
   return doneUntil(settled);
 };
@@ -35,7 +40,6 @@ async function endMaking({ observed: { dynamicConfig: live, initialized }, clien
 /** When the settings that are wanted were written. What changes with the end of the making is no change: nobody has to settle. */
 function settingsSince({ db, observed: { dynamicConfig: live }, deps, findings }: Scope): string {
   const { config, [settingsSinceAnnotation]: since } = live?.metadata.annotations ?? {};
-  const wanted = [false, true].map((initialized) => dynamicConfig(db, { since: "", initialized }).metadata.annotations?.["config"]);
-  const same = findings.trial.kind !== "accepted" || wanted.includes(config);
+  const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => dynamicSettings(db, initialized) === config);
   return same && since !== undefined ? since : deps.now().toISOString();
 }

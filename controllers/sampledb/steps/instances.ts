@@ -1,4 +1,6 @@
 // The StatefulSet with as many instances as are to run now.
+
+import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, waitFor } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
@@ -48,18 +50,23 @@ export async function applyRange(
 }
 
 async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {
-  const { db, deps, observed, objects, findings } = scope;
+  const { db, specDigest, deps, observed, objects, findings } = scope;
   const existing = observed.statefulSet;
   if (findings.trial.kind === "accepted" || !existing) {
-    const desired = statefulSet(db, {
-      range,
-      image: imageOf(db, deps),
-      restart: restartWord(db, observed),
-      claimTemplates: existing?.spec?.volumeClaimTemplates,
-      asked: askedDigest(db, observed),
-      proven: trialDigest(db, deps),
-    });
-    await objects.apply(statefulSets, desired);
+    const restart = restartWord(db, observed);
+    await objects.keep(db, "instances", JSON.stringify([specDigest, range, restart]), () => [
+      wanted(
+        statefulSets,
+        statefulSet(db, {
+          range,
+          image: imageOf(db, deps),
+          restart,
+          claimTemplates: existing?.spec?.volumeClaimTemplates,
+          asked: askedDigest(db, observed),
+          proven: trialDigest(db, deps),
+        }),
+      ),
+    ]);
   } else {
     await applyRange(scope, range);
   }

@@ -1,10 +1,13 @@
 // The ways in.
+import { wanted } from "../../../runtime/controller/kept.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { podsService, readOnlyService, readWriteService } from "../../desired/services.ts";
 import { services as serviceKind } from "../../kinds.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-export const services: SampleDBStep = async ({ db, objects }) => {
-  await Promise.all([readWriteService, readOnlyService, podsService].map((service) => objects.apply(serviceKind, service(db))));
+export const services: SampleDBStep = async ({ db, specDigest, objects }) => {
+  await objects.keep(db, "services", specDigest, () =>
+    [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
+  );
   return done;
 };
