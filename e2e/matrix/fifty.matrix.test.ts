@@ -1,6 +1,7 @@
 // Fifty databases at once, on replayed Pods, with the operator killed in the middle: each object is made once.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { jobs } from "../../controllers/kinds.ts";
 import { type SampleDB, sampledbs } from "../../controllers/resources.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { projectDirectory } from "../cluster/plan.ts";
@@ -56,6 +57,7 @@ test("all converge, and nothing is made twice", { timeout: 900_000 }, async () =
   await operator?.kill("SIGKILL");
   operator = await OperatorProcess.start(plane.kubeconfig, log);
   await eventually("all are Ready", 600_000, async () => (await ready()) === count);
+  await eventually("no Job is left behind", 60_000, async () => (await client.list(jobs)).items.length === 0);
 
   const after = await created();
   const made = (resource: string) => (after[resource] ?? 0) - (before[resource] ?? 0);
