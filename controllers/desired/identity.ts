@@ -14,6 +14,13 @@ export const labelNames = {
   primary: "sampledb.io/primary",
 } as const;
 
+/** As the API takes it: what has all of these labels. */
+export function selectorOf(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(",");
+}
+
 /** Instances and what Patroni keeps of them. */
 export const instanceComponent = "postgresql";
 

@@ -4,7 +4,7 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import type { Key, KubeObject } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
-import { labelNames, managedBy } from "../desired/identity.ts";
+import { labelNames, managedBy, selectorOf } from "../desired/identity.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -24,9 +24,7 @@ import { instanceOf } from "./instance.ts";
 import { reconcile } from "./reconcile.ts";
 import { byDatabase, byJob, type Dependencies } from "./scope.ts";
 
-const labelSelector = Object.entries(managedBy)
-  .map(([name, value]) => `${name}=${value}`)
-  .join(",");
+const labelSelector = selectorOf(managedBy);
 
 /** Annotations are orders, and finalizers tell when others are done; the status is our own. */
 const sampleDBChanged: Predicate<SampleDB> = anyOf(

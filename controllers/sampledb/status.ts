@@ -2,7 +2,7 @@
 import { conditionTypes, reasons } from "../../api/conditions.ts";
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { type ConditionNow, conditionsNow } from "../../runtime/controller/conditions.ts";
-import { instanceSelector } from "../desired/identity.ts";
+import { instanceSelector, selectorOf } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import type { SampleDB } from "../resources.ts";
 import { blockersOf } from "./blockers.ts";
@@ -33,9 +33,7 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     conditions: conditionsNow(db.status?.conditions, conditionList(inputs), db.metadata.generation, now),
     replicas: instances.length,
     readyReplicas: ready,
-    selector: Object.entries(instanceSelector(db))
-      .map(([name, value]) => `${name}=${value}`)
-      .join(","),
+    selector: selectorOf(instanceSelector(db)),
     ...primaryName(inputs),
     instances: instances.map(({ podName, role, ready, timeline, node }) => ({
       podName,

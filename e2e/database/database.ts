@@ -3,7 +3,7 @@ import type * as z from "zod";
 import type { sampleDBSpec } from "../../api/sampledb.ts";
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { apiVersion } from "../../api/version.ts";
-import { instanceComponent, labelNames } from "../../controllers/desired/identity.ts";
+import { instanceComponent, labelNames, selectorOf } from "../../controllers/desired/identity.ts";
 import type { SampleDB } from "../../controllers/resources.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
@@ -104,8 +104,7 @@ export class Database {
   /** Its Pods, by name; those with more labels, where any are told. */
   async pods(labels: Readonly<Record<string, string>> = {}): Promise<KubernetesObject[]> {
     const all = { [labelNames.component]: instanceComponent, [labelNames.database]: this.name, ...labels };
-    const selector = Object.entries(all).map(([label, value]) => `${label}=${value}`);
-    const pods = await this.#kubectl.list("pods", `--selector=${selector.join(",")}`);
+    const pods = await this.#kubectl.list("pods", `--selector=${selectorOf(all)}`);
     return pods.sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en", { numeric: true }));
   }
 

@@ -1,7 +1,7 @@
 // Fifty databases at once, on replayed Pods, with the operator killed in the middle: each object is made once.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { managedBy } from "../../controllers/desired/identity.ts";
+import { managedBy, selectorOf } from "../../controllers/desired/identity.ts";
 import {
   configMaps,
   jobs,
@@ -61,8 +61,7 @@ const kept: readonly (readonly [Resource, number])[] = [
 
 /** Of the operator's, in all namespaces. */
 async function present(resource: Resource): Promise<number> {
-  const [label, value] = Object.entries(managedBy)[0] ?? [];
-  return (await replayed.client.list(resource, { labelSelector: `${label}=${value}` })).items.length;
+  return (await replayed.client.list(resource, { labelSelector: selectorOf(managedBy) })).items.length;
 }
 
 /** How many objects of each kind were created in all, by the API server's own count. */

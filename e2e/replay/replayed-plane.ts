@@ -2,7 +2,7 @@
 // is replayed. So the operator works with thousands of databases that no machine has room for. Nothing about PostgreSQL is shown by it.
 import type { Server } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { instanceComponent, labelNames, managedBy } from "../../controllers/desired/identity.ts";
+import { instanceComponent, labelNames, managedBy, selectorOf } from "../../controllers/desired/identity.ts";
 import { configMaps, type Pod, pods, secrets } from "../../controllers/kinds.ts";
 import { ControllerBuilder } from "../../runtime/controller/builder.ts";
 import { awaitChange } from "../../runtime/controller/result.ts";
@@ -27,7 +27,7 @@ const idleControllers = [
   "endpoints-controller",
   "endpointslice-mirroring-controller",
 ];
-const labelSelector = Object.entries(managedBy).flat().join("=");
+const labelSelector = selectorOf(managedBy);
 
 export class ReplayedPlane {
   readonly plane: StandaloneControlPlane;
