@@ -144,3 +144,37 @@ test("killed in the middle and started again, it ends in the same state and make
   }
   expect(await stage.names(kinds.secrets)).toEqual(["orders-app", "orders-replication", "orders-superuser", "orders-tls"]);
 });
+
+test("the init Job is there while the first server is made; one that ran out of tries is made anew", async () => {
+  await using stage = await DatabaseStage.open("early", client, proxy);
+  await stage.run();
+  await stage.create({});
+  await stage.podsAre("orders-0");
+  await stage.becomes("Provisioning");
+  expect(await stage.names(kinds.jobs)).toEqual([]); // it would run out of tries where the first Pod does not start
+  await stage.beginMaking();
+  const first = await eventually("the init Job is there", 30_000, () => client.find(kinds.jobs, stage.key("orders-init")));
+
+  // The controller of Jobs takes an hour and a half to come to this.
+  const at = new Date().toISOString();
+  const conditions = ["FailureTarget", "Failed"].map((type) => ({
+    ...{ type, status: "True", reason: "BackoffLimitExceeded", lastProbeTime: at, lastTransitionTime: at },
+  }));
+  await eventually("the controller of Jobs has begun", 30_000, async () => {
+    const job = await client.get(kinds.jobs, stage.key("orders-init"));
+    return job.status?.startTime !== undefined;
+  });
+  await client.mergePatch<kinds.Job>(
+    kinds.jobs,
+    stage.key("orders-init"),
+    { status: { conditions, active: 0, ready: 0 } },
+    { subresource: "status" },
+  );
+  await eventually("there is another", 60_000, async () => {
+    const job = await client.find(kinds.jobs, stage.key("orders-init"));
+    return job && job.metadata.uid !== first.metadata.uid;
+  });
+  await stage.serve("orders-0");
+  await stage.initialize();
+  await stage.becomes("AllInstancesReady");
+});

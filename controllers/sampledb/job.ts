@@ -9,6 +9,11 @@ export function jobFailed({ status }: Job): boolean {
   return has(status, "Failed");
 }
 
+/** By what it ended with, and not for want of tries: its failure policy names the exit codes. */
+export function jobRefused({ status }: Job): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === "Failed" && reason === "PodFailurePolicy") ?? false;
+}
+
 /** What the container said last. */
 export function terminationMessage(pod: Pod | undefined): string | undefined {
   const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;

@@ -152,6 +152,11 @@ export class DatabaseStage implements AsyncDisposable {
     });
   }
 
+  /** As the first instance does, when it begins to make the data. */
+  async beginMaking(): Promise<void> {
+    await this.client.mergePatch(configMaps, this.key("orders-config"), { metadata: { annotations: { initialize: "" } } });
+  }
+
   /** As a kubelet and Patroni would, once all of them run. */
   async serve(primary: string, ...replicas: string[]): Promise<void> {
     await this.podsAre(...[primary, ...replicas].sort());

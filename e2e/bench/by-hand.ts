@@ -17,8 +17,11 @@ import { imageReference } from "../../images/definition.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";
 import type { sampleDB } from "../database/database.ts";
 
-/** A manifest for kubectl. No owner is in it: there is no SampleDB. */
-export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: string): Promise<string> {
+/**
+ * A manifest for kubectl. No owner is in it: there is no SampleDB. The settings are those with which a database starts, where no commit
+ * is lost from its first second on, or those with which it goes on: the operator changes from one to the other, and by hand nobody does.
+ */
+export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: string, settings: "first" | "final"): Promise<string> {
   const { apiVersion, kind, metadata, spec } = manifest;
   const db: SampleDB = { apiVersion, kind, metadata: { ...metadata, namespace, uid: "by-hand" }, spec: sampleDBSpec.parse(spec) };
   const image = imageReference(postgresImage("17"));
@@ -31,7 +34,7 @@ export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: s
     ...[serviceAccount(db), role(db), roleBinding(db)],
     ...[readWriteService(db), readOnlyService(db), podsService(db)],
     disruptionBudget(db),
-    ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: true }), ...patroniStates(db)],
+    ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: settings === "final" }), ...patroniStates(db)],
     statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand" }),
     initJob(db, "by-hand", image),
   ];

@@ -8,7 +8,7 @@ import { deleteNamespace, makeNamespace, withCluster } from "./bench-cluster.ts"
 import { byHand } from "./by-hand.ts";
 import { type Figure, median, printFigures } from "./figures.ts";
 import { Contender, nodeOutages, outage } from "./outages.ts";
-import { benchDatabase, type Provisioned, provision, remove } from "./provisioning.ts";
+import { asynchronous, type Provisioned, provision, remove, synchronous } from "./provisioning.ts";
 import { atRest } from "./rest.ts";
 
 const parts = ["provisioning", "outages", "rest"];
@@ -30,18 +30,22 @@ await runProgram(async () => {
   if (chosen.includes("rest")) printFigures("At rest, on replayed Pods", await atRest());
 });
 
-/** In turn, so that a machine that gets slower does so for both. */
 async function provisioning(kubectl: Kubectl): Promise<Figure[]> {
+  return [...(await provisioningOf(kubectl, "", asynchronous)), ...(await provisioningOf(kubectl, " (Required)", synchronous))];
+}
+
+/** In turn, so that a machine that gets slower does so for both. */
+async function provisioningOf(kubectl: Kubectl, kind: string, database: typeof synchronous): Promise<Figure[]> {
   const measured: { operator: Provisioned[]; hand: Provisioned[] } = { operator: [], hand: [] };
   for (let round = 0; round < rounds; round++) {
     for (const who of ["hand", "operator"] as const) {
-      const provisioned = await provision(kubectl, who, round);
+      const provisioned = await provision(kubectl, who, database);
       measured[who].push(provisioned);
-      say(`${who}: first SQL after ${provisioned.firstSql.toFixed(1)} s, three ready after ${provisioned.threeReady.toFixed(1)} s`);
+      say(`${who}${kind}: first SQL after ${provisioned.firstSql.toFixed(1)} s, three ready after ${provisioned.threeReady.toFixed(1)} s`);
     }
   }
   const figure = (what: string, of: (provisioned: Provisioned) => number): Figure => ({
-    ...{ what, unit: "s" },
+    ...{ what: `${what}${kind}`, unit: "s" },
     ours: median(measured.operator.map(of)),
     peer: median(measured.hand.map(of)),
     wanted: { mostTimesPeer: 1.2 },
@@ -51,11 +55,11 @@ async function provisioning(kubectl: Kubectl): Promise<Figure[]> {
 
 async function outages(kubectl: Kubectl, local: LocalCluster | undefined, operator: Operator): Promise<Figure[]> {
   const names = { operator: "bench-outages", hand: "bench-outages-hand" };
-  const { name } = benchDatabase.metadata;
+  const { name } = synchronous.metadata;
   const [ledgerNode = ""] = await freeNodes(kubectl, (await operator.leader()).node);
   const start = async (who: "operator" | "hand") => {
     const here = await makeNamespace(kubectl, names[who]);
-    await here.apply(who === "operator" ? JSON.stringify(benchDatabase) : await byHand(benchDatabase, names[who]));
+    await here.apply(who === "operator" ? JSON.stringify(synchronous) : await byHand(synchronous, names[who], "final"));
     return await Contender.start(who, here, name, ledgerNode);
   };
   const ours = await start("operator");

@@ -13,14 +13,15 @@ export interface Provisioned {
 
 const name = "bench";
 const deadline = ["--timeout=240s", "--request-timeout=0"];
-export const benchDatabase = sampleDB({ name, replicas: 3, synchronousReplication: "Required", deletionPolicy: "Delete" });
+export const asynchronous = sampleDB({ name, replicas: 3, deletionPolicy: "Delete" });
+export const synchronous = sampleDB({ name, replicas: 3, synchronousReplication: "Required", deletionPolicy: "Delete" });
 
 /** One after the other, each in a namespace that is gone before the next begins. */
-export async function provision(kubectl: Kubectl, who: "operator" | "hand", round: number): Promise<Provisioned> {
-  const namespace = `bench-${who}-${round}`;
+export async function provision(kubectl: Kubectl, who: "operator" | "hand", database: typeof synchronous): Promise<Provisioned> {
+  const namespace = `bench-${who}`;
   const here = await makeNamespace(kubectl, namespace);
   await startPods(here, toolbox("client"));
-  const manifest = who === "operator" ? JSON.stringify(benchDatabase) : await byHand(benchDatabase, namespace);
+  const manifest = who === "operator" ? JSON.stringify(database) : await byHand(database, namespace, "first");
   const begin = performance.now();
   const since = () => (performance.now() - begin) / 1000;
   await here.apply(manifest);

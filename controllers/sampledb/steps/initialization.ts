@@ -1,4 +1,4 @@
-// The init Job: once there is a primary, and again when what failed was mended.
+// The init Job: while the first server is made, so that it is there when the server is; and again when what failed was mended.
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
@@ -7,7 +7,7 @@ import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
 import { imageOf } from "../choices.ts";
 import { problemOf } from "../instance.ts";
-import { jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
+import { jobFailed, jobRefused, jobSucceeded, terminationMessage } from "../job.ts";
 import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
 
 /** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
@@ -21,7 +21,7 @@ export const initialization: SampleDBStep = async (scope) => {
     if (observed.initJob) await objects.remove(jobs, keyOf(observed.initJob), db); // it has been told
     return done;
   }
-  if (!observed.primary?.ready) return done;
+  if (!observed.bootstrapping && !observed.primary) return done; // it would wait for nobody
   findings.initialization = await initialized(scope);
   const { kind } = findings.initialization;
   if (kind === "running") return done; // its Job brings us back
@@ -47,11 +47,16 @@ async function initialized(scope: Scope): Promise<Initialization> {
   }
   const message = terminationMessage(observed.jobPods.get(name));
   if (jobSucceeded(job)) return { kind: "done", message: message ?? "initialized" };
-  if (job.metadata.annotations?.[initializationAnnotation] !== inputs) {
-    await objects.remove(jobs, { namespace: key.namespace, name }, db); // its end brings us back, to try what was mended
+  const mended = job.metadata.annotations?.[initializationAnnotation] !== inputs;
+  const ranOutOfTries = jobFailed(job) && !jobRefused(job); // such as while no disk could be had for a server
+  if (mended || ranOutOfTries) {
+    await objects.remove(jobs, { namespace: key.namespace, name }, db); // its end brings us back, with a new one
     return { kind: "running" };
   }
-  if (!jobFailed(job)) return stuck(scope) ?? { kind: "running" };
+  if (!jobFailed(job)) {
+    tellHindrance(scope);
+    return { kind: "running" };
+  }
   const told = message ?? "the init Job failed";
   findings.blockers.push({
     reason: "InitializationFailed",
@@ -61,15 +66,16 @@ async function initialized(scope: Scope): Promise<Initialization> {
   return { kind: "failed", message: told };
 }
 
-/** Its Pod does not start. */
-function stuck({ db, observed, findings }: Scope): Initialization | undefined {
+/** Its Pod does not start, or has failed and is tried again. Without a primary that is no wonder, and told elsewhere. */
+function tellHindrance({ db, observed, findings }: Scope): void {
   const { initJob: name } = namesOf(db);
   const pod = observed.jobPods.get(name);
   const problem = pod && problemOf(pod);
-  if (!problem) return undefined;
-  const message = `the Pod of Job ${name} does not start: ${problem.reason}: ${problem.message}`;
+  const failed = pod?.status?.phase === "Failed" && observed.primary?.ready;
+  const hindrance = problem ? `does not start: ${problem.reason}: ${problem.message}` : failed && `has failed: ${terminationMessage(pod)}`;
+  if (!hindrance) return;
+  const message = `the Pod of Job ${name} ${hindrance}`;
   findings.blockers.push({ reason: "InitializationStuck", message, remedy: "see what the message names; it goes on by itself then" });
-  return { kind: "running" };
 }
 
 type ScriptText = { readonly kind: "text"; readonly digest: string } | { readonly kind: "missing"; readonly message: string };
