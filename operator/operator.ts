@@ -7,6 +7,7 @@ import { notSupportedControllers } from "../controllers/not-supported.ts";
 import { type Dial, dialFor } from "../controllers/postgres/dial.ts";
 import { PatroniApi } from "../controllers/postgres/patroni-api.ts";
 import type { SampleDB } from "../controllers/resources.ts";
+import { KnownChoices } from "../controllers/sampledb/choices.ts";
 import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Credentials } from "../controllers/sampledb/credentials.ts";
 import { Durations } from "../controllers/sampledb/durations.ts";
@@ -94,7 +95,7 @@ export async function runOperator(process: Process): Promise<void> {
     timeToReady: new TimeToReady(metrics, now),
     monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
     volumes: new Volumes(),
-    images: settings.postgresImages,
+    choices: new KnownChoices(settings.postgresImages),
     now,
   };
   manager.add(sampleDBController(database, options));

@@ -93,7 +93,7 @@ function patroniState(db: SampleDB, name: string, annotations?: Record<string, s
 }
 
 /** As text: two are the same settings when they are the same text. */
-export function dynamicSettings(db: SampleDB, initialized: boolean): string {
+export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean): string {
   const synchronous = db.spec.synchronousReplication;
   // While Patroni makes a database it gives PostgreSQL a wrong value for a quorum, "ANY None (*)": for ten seconds, with clients already
   // there, no commit waits for anybody.
@@ -124,7 +124,7 @@ export function dynamicSettings(db: SampleDB, initialized: boolean): string {
 }
 
 /** What is not the user's comes last, whatever a webhook that was off has let through. */
-export function parameters({ spec }: SampleDB): Record<string, string | number> {
+export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, string | number> {
   return {
     shared_buffers: sharedBuffers(spec.resources),
     max_connections: 100,
@@ -162,7 +162,7 @@ function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
 }
 
 /** Ours first: nobody can lock the operator, Patroni and the replicas out. The user's own take the place of the open last line. */
-export function hostBasedAuthentication({ spec }: SampleDB): string[] {
+export function hostBasedAuthentication({ spec }: Pick<SampleDB, "spec">): string[] {
   return [
     `local all ${superuser} peer`,
     `local all ${monitoringUser} peer map=${monitoringUser}`,

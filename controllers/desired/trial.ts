@@ -15,7 +15,7 @@ export const trialAnnotation = "sampledb.io/trial";
 const directory = "/etc/sampledb/trial";
 
 /** All that a trial can find out about. */
-export function trialSubject(db: SampleDB, image: string) {
+export function trialSubject(db: Pick<SampleDB, "spec">, image: string) {
   const { nodeSelector, affinity, tolerations, resources, priorityClassName, imagePullSecrets } = db.spec;
   const where = { nodeSelector, nodeAffinity: affinity?.nodeAffinity, tolerations, priorityClassName, imagePullSecrets };
   return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources, ...where };

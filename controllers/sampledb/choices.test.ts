@@ -1,24 +1,31 @@
 import { describe, expect, test } from "vitest";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import type { ConfigMap, PersistentVolumeClaim, StatefulSet } from "../kinds.ts";
-import { askedDigest, imageOf, trialDigest } from "./choices.ts";
+import { Choices, type Images, KnownChoices } from "./choices.ts";
 import { observed } from "./observations.fixture.ts";
 import { lastPrimary, restartWord } from "./scope.ts";
 
-const deps = { images: { 15: "ours:15", 17: "ours:17" } };
 type Spec = Parameters<typeof sampleDB>[0];
-const asked = (spec: Spec, annotations = {}) => askedDigest(sampleDB(spec, { annotations }), observed([]));
-const tried = (spec: Spec, images: Record<number, string> = deps.images) => trialDigest(sampleDB(spec), { images });
+const ours: Images = { 15: "ours:15", 17: "ours:17" };
+const choices = (spec: Spec = {}, images = ours) => new Choices(sampleDB(spec).spec, images);
+const asked = (spec: Spec, restart?: string) => choices(spec).askedDigest(restart);
+const tried = (spec: Spec, images = ours) => choices(spec, images).trialDigest;
+
+test("a spec that is known is not worked out again, whoever has it; another is", () => {
+  const known = new KnownChoices(ours);
+  expect(known.of(sampleDB({ replicas: 2 }).spec)).toBe(known.of(sampleDB({ replicas: 2 }, { name: "other" }).spec));
+  expect(known.of(sampleDB({ replicas: 3 }).spec).digest).not.toBe(known.of(sampleDB({ replicas: 2 }).spec).digest);
+});
 
 describe("the image", () => {
   test.each<[Spec, string]>([
     [{}, "ours:17"],
     [{ postgresVersion: 15 }, "ours:15"],
     [{ image: "mine:17" }, "mine:17"],
-  ])("of %j is %s", (spec, image) => expect(imageOf(sampleDB(spec), deps)).toBe(image));
+  ])("of %j is %s", (spec, image) => expect(choices(spec).image).toBe(image));
 
   test("one that the operator does not have is said, with what to do", () => {
-    expect(() => imageOf(sampleDB(), { images: {} })).toThrow(/no image for PostgreSQL 17: set spec.image/);
+    expect(() => choices({}, {}).image).toThrow(/no image for PostgreSQL 17: set spec.image/);
   });
 });
 
@@ -34,7 +41,9 @@ describe("what makes Pods anew", () => {
   ])("%s", (_, spec) => expect(asked(spec)).not.toBe(asked({})));
 
   test("a word to restart, and another word", () => {
-    expect(new Set([asked({}), asked({}, { "sampledb.io/restart": "1" }), asked({}, { "sampledb.io/restart": "2" })]).size).toBe(3);
+    expect(new Set([asked({}), asked({}, "1"), asked({}, "2")]).size).toBe(3);
+    const same = choices();
+    expect([undefined, "1", undefined].map((word) => same.askedDigest(word))).toEqual([asked({}), asked({}, "1"), asked({})]);
   });
 
   test.each<[string, Spec]>([
@@ -46,9 +55,9 @@ describe("what makes Pods anew", () => {
   ])("not %s", (_, spec) => expect(asked(spec)).toBe(asked({})));
 
   test("not the operator's own newer image: its upgrade restarts nothing", () => {
-    const newer = { images: { 17: "newer:17" } };
-    expect(askedDigest(sampleDB(), observed([]))).toBe(asked({}));
-    expect(imageOf(sampleDB(), newer)).not.toBe(imageOf(sampleDB(), deps));
+    const newer = choices({}, { 17: "newer:17" });
+    expect(newer.askedDigest(undefined)).toBe(asked({}));
+    expect(newer.image).not.toBe(choices().image);
   });
 });
 

@@ -1,12 +1,9 @@
 // The whole story of a SampleDB; the order of the steps is the design.
 
-import { checkSampleDB } from "../../api/checks/sampledb.ts";
-import { describeViolations } from "../../api/checks/violation.ts";
 import { conditionTypes } from "../../api/conditions.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
-import { digest } from "../../runtime/controller/settled.ts";
 import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { deletion } from "./deletion.ts";
@@ -103,8 +100,7 @@ async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promis
 function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope {
   const observed = observe(asked, deps.cache);
   const { db, upgrade } = heldBack(asked, observed);
-  const violations = checkSampleDB(db.spec); // the webhook may have been off
-  const invalid = violations.length > 0 ? describeViolations(violations) : undefined;
+  const choices = deps.choices.of(db.spec);
   const findings: Findings = {
     blockers: upgrade ? [upgrade] : [],
     trial: { kind: "accepted" },
@@ -113,10 +109,10 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     serving: undefined,
     volumesReady: false,
     switchoverOrdered: false,
-    invalid,
+    invalid: choices.invalid,
     upgrade: upgrade?.message,
   };
-  return { ...request, db, specDigest: digest(db.spec), deps, observed, findings };
+  return { ...request, db, choices, deps, observed, findings };
 }
 
 /** What is done stays done where no step looks at it: a database that sleeps or is paused is not initialized anew afterwards. */

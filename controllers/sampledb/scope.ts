@@ -20,6 +20,7 @@ import {
 } from "../kinds.ts";
 import type { PatroniApi } from "../postgres/patroni-api.ts";
 import type { SampleDB } from "../resources.ts";
+import type { Choices, KnownChoices } from "./choices.ts";
 import type { Credentials, Serving } from "./credentials.ts";
 import type { Durations } from "./durations.ts";
 import type { Inspections } from "./inspections.ts";
@@ -38,8 +39,7 @@ export interface Dependencies {
   readonly timeToReady: TimeToReady;
   readonly monitors: Monitors;
   readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
-  /** The image for each major. */
-  readonly images: Readonly<Record<number, string>>;
+  readonly choices: KnownChoices;
   readonly now: () => Date;
 }
 
@@ -102,8 +102,7 @@ export interface Blocker {
 
 export interface Scope extends Request {
   readonly db: SampleDB;
-  /** Of the spec that is acted on: what follows from it alone is the same while this is. */
-  readonly specDigest: string;
+  readonly choices: Choices;
   readonly deps: Dependencies;
   readonly observed: Observed;
   readonly findings: Findings;

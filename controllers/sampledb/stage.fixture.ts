@@ -17,6 +17,7 @@ import { eventually } from "../../tools/eventually.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import { configMaps, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
+import { KnownChoices } from "./choices.ts";
 import { sampleDBController } from "./controller.ts";
 import { Credentials } from "./credentials.ts";
 import { Durations } from "./durations.ts";
@@ -89,7 +90,7 @@ export class DatabaseStage implements AsyncDisposable {
         volumes: new Volumes(),
         timeToReady: new TimeToReady(metrics, now),
         monitors: new Monitors({ labels: {}, now }),
-        images: { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" },
+        choices: new KnownChoices({ 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" }),
       },
       patroni: async () => {
         throw new Error("there are no nodes");

@@ -12,6 +12,8 @@ export interface Cached<T extends KubeObject> {
   /** Read to the end once: before that, what is missing here may well be there. */
   readonly isSynced: boolean;
   get(key: Key): T | undefined;
+  /** By the text of its key: one that is kept is found sooner than one that is put together for each question. */
+  at(key: string): T | undefined;
   list(namespace?: string): T[];
   listBy(index: string, value: string): T[];
   /** From now on; what is there already comes as `added` and initial. A handler that throws is reported and harms nobody. */

@@ -10,6 +10,8 @@ export type { Cached, CacheListener, CacheOptions, WatchedKind } from "./cache-o
 export class Cache implements WriteObserver {
   readonly #options: CacheOptions;
   readonly #kinds = new Map<string, CachedKind<KubeObject>>();
+  /** Every read of every reconcile asks for a kind, and nearly all by the same few constants. */
+  readonly #found = new WeakMap<Resource, CachedKind<KubeObject>>();
   #signal: AbortSignal | undefined;
   #running: Promise<void>[] = [];
 
@@ -33,8 +35,9 @@ export class Cache implements WriteObserver {
 
   /** The cached objects of a kind that someone has said is to be watched. */
   watched<T extends KubeObject>(resource: Resource<T>): Cached<T> {
-    const known = this.#kinds.get(resourceName(resource));
+    const known = this.#found.get(resource) ?? this.#kinds.get(resourceName(resource));
     if (!known) throw new Error(`${resourceName(resource)} is not watched: what is there is not known without a request`);
+    this.#found.set(resource, known);
     return known as unknown as CachedKind<T>;
   }
 

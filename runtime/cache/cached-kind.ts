@@ -55,6 +55,10 @@ export class CachedKind<T extends KubeObject> implements Cached<T> {
     return this.#store.get(key);
   }
 
+  at(key: string): T | undefined {
+    return this.#store.at(key);
+  }
+
   list(namespace?: string): T[] {
     return this.#store.list(namespace);
   }

@@ -43,14 +43,20 @@ export class Store<T extends KubeObject> {
   }
 
   get(key: Key): T | undefined {
-    return this.#read(keyText(key));
+    return this.at(keyText(key));
+  }
+
+  at(key: string): T | undefined {
+    const own = this.#own.size > 0 ? this.#own.get(key) : undefined;
+    if (own === "hidden") return undefined;
+    return own ?? this.#watched.get(key);
   }
 
   /** All of them, or those of a namespace. */
   list(namespace?: string): T[] {
     const found: T[] = [];
     for (const key of this.#keys()) {
-      const object = this.#read(key);
+      const object = this.at(key);
       if (object && (namespace === undefined || (object.metadata.namespace ?? "") === namespace)) found.push(object);
     }
     return found;
@@ -64,7 +70,7 @@ export class Store<T extends KubeObject> {
     for (const key of this.#own.keys()) keys.add(key); // few: those whose events are on their way
     const found: T[] = [];
     for (const key of keys) {
-      const object = this.#read(key);
+      const object = this.at(key);
       if (object && index.has(object, value)) found.push(object);
     }
     return found;
@@ -135,12 +141,6 @@ export class Store<T extends KubeObject> {
     const metadata = object.metadata as { managedFields?: unknown };
     if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
     return this.#trim(object);
-  }
-
-  #read(key: string): T | undefined {
-    const own = this.#own.get(key);
-    if (own === "hidden") return undefined;
-    return own ?? this.#watched.get(key);
   }
 
   *#keys(): Generator<string> {

@@ -1,7 +1,7 @@
 // Sets of objects that were found to be as they should be, so that nothing is built and compared again before something has changed.
 import { BoundedMap } from "../bounded-map.ts";
-import type { Cache } from "../cache/cache.ts";
-import { type Key, type KubeObject, keyOf } from "../kube/object.ts";
+import type { Cache, Cached } from "../cache/cache.ts";
+import { type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 
 /** An object as it is to be. */
@@ -15,8 +15,8 @@ export function wanted<T extends KubeObject>(resource: Resource<T>, object: T): 
 }
 
 interface Found {
-  readonly resource: Resource;
-  readonly key: Key;
+  readonly kind: Cached<KubeObject>;
+  readonly key: string;
   readonly version: string;
 }
 
@@ -31,16 +31,18 @@ export class Kept {
   readonly #findings = new BoundedMap<Finding>(mostRemembered);
 
   /** Whether what followed from this cause was right when it was looked at last, and is what the cache still has. */
-  is(place: string, cause: string, cache: Cache): boolean {
+  is(place: string, cause: string): boolean {
     const finding = this.#findings.get(place);
-    return (
-      finding?.cause === cause && finding.found.every((found) => versionOf(cache.watched(found.resource).get(found.key)) === found.version)
-    );
+    return finding?.cause === cause && finding.found.every(({ kind, key, version }) => versionOf(kind.at(key)) === version);
   }
 
-  remember(place: string, cause: string, objects: readonly Wanted[]): void {
-    const found = objects.map(({ resource, object }) => ({ resource, key: keyOf(object), version: versionOf(object) ?? "" }));
-    this.#findings.set(place, { cause, found });
+  remember(place: string, cause: string, objects: readonly Wanted[], cache: Cache): void {
+    const foundAs = ({ resource, object }: Wanted): Found => ({
+      kind: cache.watched(resource),
+      key: keyText(keyOf(object)),
+      version: versionOf(object) ?? "",
+    });
+    this.#findings.set(place, { cause, found: objects.map(foundAs) });
   }
 }
 

@@ -43,9 +43,9 @@ export class Objects {
    */
   async keep(owner: KubeObject, part: string, cause: string, build: () => readonly Wanted[]): Promise<void> {
     const place = `${owner.metadata.uid} ${part}`;
-    if (this.#kept.is(place, cause, this.#cache)) return;
+    if (this.#kept.is(place, cause)) return;
     const applied = build().map(async ({ resource, object }) => ({ resource, object: await this.apply(resource, object) }));
-    this.#kept.remember(place, cause, await Promise.all(applied));
+    this.#kept.remember(place, cause, await Promise.all(applied), this.#cache);
   }
 
   /**

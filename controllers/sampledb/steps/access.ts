@@ -5,8 +5,8 @@ import { role, roleBinding, serviceAccount } from "../../desired/access.ts";
 import { roleBindings, roles, serviceAccounts } from "../../kinds.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-export const access: SampleDBStep = async ({ db, specDigest, objects }) => {
-  await objects.keep(db, "access", specDigest, () => [
+export const access: SampleDBStep = async ({ db, choices, objects }) => {
+  await objects.keep(db, "access", choices.digest, () => [
     wanted(serviceAccounts, serviceAccount(db)),
     wanted(roles, role(db)),
     wanted(roleBindings, roleBinding(db)),

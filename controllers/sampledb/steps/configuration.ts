@@ -2,7 +2,7 @@
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { dynamicConfig, dynamicSettings, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
+import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
 import { configMaps } from "../../kinds.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
@@ -10,19 +10,21 @@ import type { SampleDBStep, Scope } from "../scope.ts";
 const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
-  const { db, specDigest, objects, findings, observed, deps } = scope;
+  const { db, choices, objects, findings, observed, deps } = scope;
   const since = settingsSince(scope);
   if (findings.trial.kind === "accepted") {
     const { initialized } = observed;
-    await objects.keep(db, "patroni", specDigest, () => [wanted(configMaps, patroniConfig(db))]);
-    await objects.keep(db, "settings", JSON.stringify([specDigest, since, initialized]), () => [
+    await objects.keep(db, "patroni", choices.digest, () => [wanted(configMaps, patroniConfig(db))]);
+    await objects.keep(db, "settings", `${choices.digest} ${since} ${initialized}`, () => [
       wanted(configMaps, dynamicConfig(db, { since, initialized })),
     ]);
   } else {
     await endMaking(scope);
   }
   // Each by itself: one of them is written by the leader in every loop.
-  await Promise.all(patroniStates(db).map((state) => objects.keep(db, state.metadata.name, specDigest, () => [wanted(configMaps, state)])));
+  await Promise.all(
+    patroniStates(db).map((state) => objects.keep(db, state.metadata.name, choices.digest, () => [wanted(configMaps, state)])),
+  );
   const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
   if (settled <= 0 || observed.instances.length === 0) return done;
   findings.rollout = "the instances read their new settings";
@@ -38,8 +40,8 @@ async function endMaking({ observed: { dynamicConfig: live, initialized }, clien
 }
 
 /** When the settings that are wanted were written. What changes with the end of the making is no change: nobody has to settle. */
-function settingsSince({ db, observed: { dynamicConfig: live }, deps, findings }: Scope): string {
+function settingsSince({ choices, observed: { dynamicConfig: live }, deps, findings }: Scope): string {
   const { config, [settingsSinceAnnotation]: since } = live?.metadata.annotations ?? {};
-  const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => dynamicSettings(db, initialized) === config);
+  const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => choices.settings(initialized) === config);
   return same && since !== undefined ? since : deps.now().toISOString();
 }

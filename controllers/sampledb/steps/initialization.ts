@@ -5,7 +5,6 @@ import { keyOf } from "../../../runtime/kube/object.ts";
 import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
-import { imageOf } from "../choices.ts";
 import { problemOf } from "../instance.ts";
 import { jobFailed, jobRefused, jobSucceeded, terminationMessage } from "../job.ts";
 import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
@@ -29,7 +28,7 @@ export const initialization: SampleDBStep = async (scope) => {
 };
 
 async function initialized(scope: Scope): Promise<Initialization> {
-  const { db, deps, observed, objects, key, findings } = scope;
+  const { db, choices, observed, objects, key, findings } = scope;
   const { bootstrap } = db.spec;
   const texts = await Promise.all((bootstrap.scripts ?? []).map((script) => scriptText(scope, script)));
   const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
@@ -42,7 +41,7 @@ async function initialized(scope: Scope): Promise<Initialization> {
   const { initJob: name } = namesOf(db);
   const job = observed.initJob;
   if (!job) {
-    await objects.apply(jobs, initJob(db, inputs, imageOf(db, deps)));
+    await objects.apply(jobs, initJob(db, inputs, choices.image));
     return { kind: "running" };
   }
   const message = terminationMessage(observed.jobPods.get(name));

@@ -8,7 +8,6 @@ import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
 import { configMaps, persistentVolumeClaims, statefulSets } from "../../kinds.ts";
 import type { SampleDB } from "../../resources.ts";
-import { askedDigest, imageOf, trialDigest } from "../choices.ts";
 import { instanceRange } from "../instance-range.ts";
 import { lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 import { switchover } from "../switchover.ts";
@@ -50,20 +49,20 @@ export async function applyRange(
 }
 
 async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {
-  const { db, specDigest, deps, observed, objects, findings } = scope;
+  const { db, choices, observed, objects, findings } = scope;
   const existing = observed.statefulSet;
   if (findings.trial.kind === "accepted" || !existing) {
     const restart = restartWord(db, observed);
-    await objects.keep(db, "instances", JSON.stringify([specDigest, range, restart]), () => [
+    await objects.keep(db, "instances", JSON.stringify([choices.digest, range, restart]), () => [
       wanted(
         statefulSets,
         statefulSet(db, {
           range,
-          image: imageOf(db, deps),
+          image: choices.image,
           restart,
           claimTemplates: existing?.spec?.volumeClaimTemplates,
-          asked: askedDigest(db, observed),
-          proven: trialDigest(db, deps),
+          asked: choices.askedDigest(restart),
+          proven: choices.trialDigest,
         }),
       ),
     ]);

@@ -1,18 +1,21 @@
 // Brings what was asked to every instance, one after the other.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { pods } from "../../kinds.ts";
-import { askedDigest } from "../choices.ts";
 import { nextRolloutAction } from "../rollout.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import { restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 import { switchover } from "../switchover.ts";
 
 /** A switchover that Patroni did not carry out is looked at again; what changes brings us back before. */
 const lookAgainSeconds = 10;
 
 export const rollout: SampleDBStep = async (scope) => {
-  const { db, deps, observed, findings, client, key, signal } = scope;
+  const { db, choices, deps, observed, findings, client, key, signal } = scope;
   if (findings.trial.kind !== "accepted") return done;
-  const action = nextRolloutAction({ instances: observed.instances, wanted: db.spec.replicas, asked: askedDigest(db, observed) });
+  const action = nextRolloutAction({
+    instances: observed.instances,
+    wanted: db.spec.replicas,
+    asked: choices.askedDigest(restartWord(db, observed)),
+  });
   if (action.kind !== "none" && isBusy(scope)) {
     findings.rollout = "waits for what is under way: the first instance, or a switchover";
     return doneUntil(lookAgainSeconds);

@@ -5,8 +5,8 @@ import { podsService, readOnlyService, readWriteService } from "../../desired/se
 import { services as serviceKind } from "../../kinds.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-export const services: SampleDBStep = async ({ db, specDigest, objects }) => {
-  await objects.keep(db, "services", specDigest, () =>
+export const services: SampleDBStep = async ({ db, choices, objects }) => {
+  await objects.keep(db, "services", choices.digest, () =>
     [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
   );
   return done;

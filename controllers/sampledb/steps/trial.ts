@@ -6,14 +6,13 @@ import { namesOf } from "../../desired/names.ts";
 import { trialAnnotation, trialJob, trialSettings } from "../../desired/trial.ts";
 import { configMaps, type Job, jobs } from "../../kinds.ts";
 import type { SampleDB } from "../../resources.ts";
-import { imageOf, trialDigest } from "../choices.ts";
 import { problemOf } from "../instance.ts";
 import { jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
 import type { SampleDBStep, Scope, Trial } from "../scope.ts";
 
 export const trial: SampleDBStep = async (scope) => {
-  const { db, deps, observed, findings } = scope;
-  const digest = trialDigest(db, deps);
+  const { choices, observed, findings } = scope;
+  const digest = choices.trialDigest;
   const proven = observed.statefulSet?.metadata.annotations?.[instanceAnnotations.proven];
   const hasSomethingToLose = observed.initialized && observed.instances.length > 0;
   if (proven === digest || !hasSomethingToLose) {
@@ -27,7 +26,7 @@ export const trial: SampleDBStep = async (scope) => {
 };
 
 async function tried(scope: Scope, digest: string): Promise<Trial> {
-  const { db, deps, observed, objects, findings } = scope;
+  const { db, choices, observed, objects, findings } = scope;
   const job = observed.trialJob;
   if (job && job.metadata.annotations?.[trialAnnotation] !== digest) {
     await clearAway(scope); // of an earlier wish; its end brings us back here
@@ -35,7 +34,7 @@ async function tried(scope: Scope, digest: string): Promise<Trial> {
   }
   if (!job) {
     await objects.apply(configMaps, trialSettings(db, digest));
-    await objects.apply(jobs, trialJob(db, digest, imageOf(db, deps), runningResources(scope)));
+    await objects.apply(jobs, trialJob(db, digest, choices.image, runningResources(scope)));
     return { kind: "running" };
   }
   if (jobSucceeded(job)) return { kind: "accepted" };
