@@ -102,6 +102,7 @@ export interface Blocker {
 
 export interface Scope extends Request {
   readonly db: SampleDB;
+  /** Of the spec that is acted on. */
   readonly choices: Choices;
   readonly deps: Dependencies;
   readonly observed: Observed;
