@@ -78,6 +78,8 @@ export const reasons = {
   restartPending: "RestartPending",
   /** An event: the SampleDB went, and its data stayed. */
   retained: "Retained",
+  /** An event in the operator's namespace: the namespace of a SampleDB is deleted, and its volumes stay. */
+  namespaceDeleted: "NamespaceDeleted",
   /** The operator could not do its work; the message says what stood in the way. */
   reconcileFailed: "ReconcileFailed",
   /** The spec asks for what this version of the operator does not do yet. */

@@ -31,6 +31,7 @@ export type StatefulSet = Model<V1StatefulSet>;
 
 export const configMaps = namespaced<ConfigMap>("v1", "ConfigMap", "configmaps");
 export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
+export const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");
 export const persistentVolumeClaims = namespaced<PersistentVolumeClaim>("v1", "PersistentVolumeClaim", "persistentvolumeclaims");
 export const persistentVolumes = clusterScoped<PersistentVolume>("v1", "PersistentVolume", "persistentvolumes");
 export const pods = namespaced<Pod>("v1", "Pod", "pods");

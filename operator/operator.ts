@@ -89,6 +89,7 @@ export async function runOperator(process: Process): Promise<void> {
     cache,
     events,
     credentials,
+    operatorNamespace: namespace,
     patroni,
     inspections,
     durations: new Durations(now),

@@ -8,8 +8,10 @@ import type { Resource } from "../../runtime/kube/resource.ts";
 import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets } from "../kinds.ts";
+import { tellNamespaceEnd } from "./namespace-end.ts";
 import type { Scope } from "./scope.ts";
 import { applyRange, noteLastPrimary, rangeNow } from "./steps/instances.ts";
+import { retention } from "./steps/retention.ts";
 
 /** Pods tell when they are gone; this is for what does not. */
 const lookAgainSeconds = 5;
@@ -20,6 +22,10 @@ const lookAgainSeconds = 5;
  */
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
   const { db, observed, deps } = scope;
+  if (db.spec.deletionPolicy !== "Delete") {
+    await retention(scope); // before the first claim can go
+    await tellNamespaceEnd(scope);
+  }
   // As long as the StatefulSet wants Pods it makes them, and their claims, also behind our back.
   const wanted = observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
   if (observed.instances.length > 0 || wanted > 0) {

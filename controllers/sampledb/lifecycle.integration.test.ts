@@ -128,6 +128,33 @@ describe("deletion", () => {
   });
 });
 
+test("a namespace that goes all the same takes the claims: the volumes stay, and an Event elsewhere names them", async () => {
+  await using stage = await DatabaseStage.open("doomed", client, proxy);
+  await stage.run();
+  await client.create(kinds.persistentVolumes, {
+    ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "doomed-disk" } },
+    spec: {
+      ...{ capacity: { storage: "100Gi" }, accessModes: ["ReadWriteOnce"], persistentVolumeReclaimPolicy: "Delete" },
+      ...{ hostPath: { path: "/nowhere" }, claimRef: { namespace: "doomed", name: "data-orders-0" } },
+    },
+  });
+  const volume = () => client.get(kinds.persistentVolumes, { namespace: "", name: "doomed-disk" });
+  await stage.create({});
+  await stage.serve("orders-0");
+  await eventually("its claim is bound", 60_000, async () => (await volume()).status?.phase === "Bound");
+
+  await client.delete(kinds.namespaces, { namespace: "", name: "doomed" });
+  await eventually(
+    "the namespace is gone",
+    60_000,
+    async () => (await client.find(kinds.namespaces, { namespace: "", name: "doomed" })) === undefined,
+  );
+  await eventually("the volume is free", 60_000, async () => (await volume()).status?.phase === "Released");
+  expect((await volume()).spec?.persistentVolumeReclaimPolicy).toBe("Retain");
+  const told = (await client.list(kinds.events, { namespace: operatorNamespace })).items.map(({ note }) => note);
+  expect(told).toEqual([expect.stringMatching(/namespace doomed .* SampleDB orders .* volumes doomed-disk \(data-orders-0\);/)]);
+});
+
 test("fewer instances: a primary beyond them hands over before it goes, and the claims go only where data may go", async () => {
   await using stage = await open("shrunk", { deletionPolicy: "Delete" });
   await stage.change({ replicas: 1 });

@@ -33,6 +33,8 @@ export interface Dependencies {
   readonly cache: Cache;
   readonly events: EventRecorder;
   readonly credentials: Credentials;
+  /** What is told of a namespace that goes is told here. */
+  readonly operatorNamespace: string;
   readonly inspections: Inspections;
   readonly durations: Durations;
   readonly volumes: Volumes;

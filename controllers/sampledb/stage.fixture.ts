@@ -8,14 +8,14 @@ import { Objects } from "../../runtime/controller/objects.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { NotFound } from "../../runtime/kube/errors.ts";
 import type { Key, KubeObject } from "../../runtime/kube/object.ts";
-import { clusterScoped, type Resource } from "../../runtime/kube/resource.ts";
+import type { Resource } from "../../runtime/kube/resource.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
-import { configMaps, type Pod, pods } from "../kinds.ts";
+import { configMaps, namespaces, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { KnownChoices } from "./choices.ts";
 import { sampleDBController } from "./controller.ts";
@@ -28,7 +28,6 @@ import { reconcile } from "./reconcile.ts";
 import type { Dependencies } from "./scope.ts";
 import { Volumes } from "./volumes.ts";
 
-const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");
 const hashAnnotation = "sampledb.io/applied";
 export const operatorNamespace = "operators";
 
@@ -84,6 +83,7 @@ export class DatabaseStage implements AsyncDisposable {
         cache,
         events,
         credentials,
+        operatorNamespace,
         now,
         inspections: new Inspections(),
         durations: new Durations(now),

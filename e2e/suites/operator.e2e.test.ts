@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { operatorImage, postgresImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
+import { OperatorProcess } from "../../operator/operator-process.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { isReady } from "../cluster/status.ts";
@@ -119,3 +120,28 @@ test("a leader that is told to end hands over, and the other goes on", async () 
     .map(({ restartCount }) => restartCount);
   expect(restarts).toEqual([0, 0]);
 });
+
+test("run from outside of the cluster it reaches instances through the API server", async () => {
+  await scale(0);
+  const { namespace: watched = "", kubeconfig } = namespace;
+  const outside = new OperatorProcess([`--watch-namespaces=${watched}`, "--health-probe-bind-address=0"], {
+    ...{ KUBECONFIG: kubeconfig, POD_NAMESPACE: watched, ENABLE_WEBHOOKS: "false" },
+  });
+  try {
+    const database = await Database.apply(namespace, sampleDB({ name: "outside", image: imageReference(postgresImage("17")) }));
+    await database.waitReady();
+    // The whole version is what only an instance can tell.
+    await eventually("an instance was asked", 90_000, async () => /^17\.\d+$/.test((await database.get()).status?.postgresVersion ?? ""));
+  } finally {
+    await outside.stop();
+    await scale(2);
+    await bothReady();
+  }
+});
+
+async function scale(replicas: number): Promise<void> {
+  await namespace.run("scale", "deployment", "operator", `--replicas=${replicas}`);
+  await eventually(`${replicas} Pods of the operator`, 60_000, async () => {
+    return (await namespace.list("pods", "--selector=app=operator")).length === replicas;
+  });
+}
