@@ -9,10 +9,16 @@ import { initJob } from "./initialization.ts";
 import { claim, statefulSet } from "./instances.ts";
 import { mostInstances } from "./names.ts";
 import { disruptionBudget } from "./policies.ts";
+import { nextPasswordSecret, rotationJob } from "./rotation.ts";
 import { podsService, readOnlyService, readWriteService } from "./services.ts";
 import { trialJob, trialSettings } from "./trial.ts";
 
-export const passwords = { superuser: "pw-of-superuser", replication: "pw-of-replication", application: "pw-of-application" };
+export const passwords = {
+  superuser: "pw-of-superuser",
+  replication: "pw-of-replication",
+  application: "pw-of-application",
+  next: "pw-of-rotation",
+};
 export const image = "registry.example.com/postgres:17";
 export const keys = { authority: "key-of-authority", server: "key-of-server" };
 
@@ -34,6 +40,7 @@ export function secretsOf(db: SampleDB): KubeObject[] {
     superuserSecret(db, passwords.superuser),
     replicationSecret(db, passwords.replication),
     applicationSecret(db, passwords.application, "bundle"),
+    nextPasswordSecret(db, passwords.next),
     certificateSecret(db, kept),
     authoritySecret(db, "operators", kept),
   ];
@@ -52,7 +59,11 @@ export function childrenOf(db: SampleDB): KubeObject[] {
       ...patroniStates(db),
       trialSettings(db, "digest"),
     ],
-    ...[initJob(db, "digest", image), trialJob(db, "digest", image, undefined)],
+    ...[
+      initJob(db, "digest", image),
+      trialJob(db, "digest", image, undefined),
+      rotationJob(db, nextPasswordSecret(db, passwords.next), image),
+    ],
     instancesOf(db),
     ...Array.from({ length: mostInstances }, (_, ordinal) => claim(db, ordinal)),
   ];

@@ -1,4 +1,4 @@
-// The Secrets with passwords. Made once: a password is what applications hold in their hands.
+// The Secrets with passwords. Made once, and changed on a person's word only: a password is what applications hold in their hands.
 import type { Secret } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { kept } from "./identity.ts";
@@ -24,17 +24,17 @@ export function applicationSecret(db: SampleDB, password: string, authorities: s
   const host = `${namesOf(db).readWriteService}.${db.metadata.namespace}.svc`;
   const port = String(postgresPort);
   const uri = `postgresql://${user}:${password}@${host}:${port}/${dbname}`;
-  return secret(db, namesOf(db).applicationSecret, "servicebinding.io/postgresql", {
+  return secretOf(kept(db, namesOf(db).applicationSecret), "servicebinding.io/postgresql", {
     ...{ type: "postgresql", host, port, dbname, database: dbname, user, username: user, password, uri },
     "ca.crt": authorities, // for sslmode=verify-full
   });
 }
 
 function basicAuth(db: SampleDB, name: string, username: string, password: string): Secret {
-  return secret(db, name, "kubernetes.io/basic-auth", { username, password });
+  return secretOf(kept(db, name), "kubernetes.io/basic-auth", { username, password });
 }
 
-function secret(db: SampleDB, name: string, type: string, values: Readonly<Record<string, string>>): Secret {
+export function secretOf(metadata: Secret["metadata"], type: string, values: Readonly<Record<string, string>>): Secret {
   const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, btoa(value)]));
-  return { apiVersion: "v1", kind: "Secret", metadata: kept(db, name), type, data };
+  return { apiVersion: "v1", kind: "Secret", metadata, type, data };
 }

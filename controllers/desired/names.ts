@@ -22,6 +22,8 @@ export interface Names {
   readonly sync: string;
   readonly initJob: string;
   readonly trialJob: string;
+  /** A Job, and the Secret that it takes the new password from. */
+  readonly rotation: string;
   readonly disruptionBudget: string;
   readonly podMonitor: string;
 }
@@ -44,6 +46,7 @@ export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Nam
     sync: `${name}-sync`,
     initJob: `${name}-init`,
     trialJob: `${name}-trial`,
+    rotation: `${name}-rotation`,
     disruptionBudget: name,
     podMonitor: name,
   };

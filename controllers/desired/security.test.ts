@@ -5,6 +5,7 @@ import { role, roleBinding, serviceAccount } from "./access.ts";
 import { childrenOf, image, instancesOf, keys, passwords, secretsOf } from "./children.fixture.ts";
 import { initJob } from "./initialization.ts";
 import { mostInstances, namesOf } from "./names.ts";
+import { nextPasswordSecret, rotationJob } from "./rotation.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
 import { trialJob } from "./trial.ts";
 
@@ -18,6 +19,7 @@ const everything = sampleDB({
 const templates = (db: typeof everything): [string, NonNullable<(StatefulSet | Job)["spec"]>["template"]][] => [
   ["the StatefulSet", instancesOf(db).spec?.template ?? {}],
   ["the init Job", initJob(db, "digest", image).spec?.template ?? {}],
+  ["the rotation Job", rotationJob(db, nextPasswordSecret(db, "next"), image).spec?.template ?? {}],
   ["the trial Job", trialJob(db, "digest", image, undefined).spec?.template ?? {}],
 ];
 
@@ -45,7 +47,7 @@ describe.each(templates(everything))("%s keeps to the restricted profile", (_, {
 });
 
 test("only instances get a token of the Kubernetes API", () => {
-  expect(templates(everything).map(([, { spec }]) => spec?.automountServiceAccountToken)).toEqual([true, false, false]);
+  expect(templates(everything).map(([, { spec }]) => spec?.automountServiceAccountToken)).toEqual([true, false, false, false]);
   expect(serviceAccount(everything).automountServiceAccountToken).toBe(false);
   expect(instancesOf(everything).spec?.template.spec?.serviceAccountName).toBe(namesOf(everything).account);
 });
@@ -102,6 +104,7 @@ describe("passwords and keys", () => {
       "shop/orders-superuser": [passwords.superuser],
       "shop/orders-replication": [passwords.replication],
       "shop/orders-app": [passwords.application],
+      "shop/orders-rotation": [passwords.next],
       "shop/orders-tls": [keys.server],
       "operators/authority.shop.orders": [keys.authority],
     });

@@ -5,12 +5,13 @@ import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
 import type { Kept } from "../../runtime/certificates/rotation.ts";
 import { Occupied } from "../../runtime/controller/objects.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
-import { AlreadyExists } from "../../runtime/kube/errors.ts";
+import { AlreadyExists, ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { type Key, keyOf, keyText } from "../../runtime/kube/object.ts";
 import { authorityName, authoritySecret, certificateSecret, keptIn } from "../desired/certificates.ts";
 import { applicationSecret, replicationSecret, superuserSecret } from "../desired/credentials.ts";
 import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
+import { nextPasswordSecret } from "../desired/rotation.ts";
 import { type Secret, secrets } from "../kinds.ts";
 import { clientCertificate, renewalDue, rotateCertificates } from "../postgres/database-authority.ts";
 import type { SampleDB } from "../resources.ts";
@@ -36,8 +37,8 @@ export interface Serving {
 
 interface Seen {
   readonly until: number;
-  /** Secrets with passwords that PostgreSQL does not know. */
   readonly unproven: readonly string[];
+  readonly passwordWaits: boolean;
   readonly serving: Serving;
   readonly kept: Kept;
   identity?: OperatorIdentity;
@@ -52,7 +53,10 @@ export interface Circumstances {
 
 export interface Ensured {
   readonly serving: Serving;
+  /** Secrets with passwords that PostgreSQL does not know. */
   readonly unproven: readonly string[];
+  /** There is one for the application that PostgreSQL may know and the application does not. */
+  readonly passwordWaits: boolean;
 }
 
 /** On a Secret whose password PostgreSQL does not know; a person takes it off. */
@@ -79,8 +83,9 @@ export class Credentials {
     if (seen && seen.until > now.getTime()) return seen;
     const kept = await this.#certificates(db, client, trusted);
     const unproven = await this.#passwords(db, client, kept.bundle, hasData);
-    const looked = { until: now.getTime() + (unproven.length > 0 ? rememberUnprovenMilliseconds : rememberMilliseconds), kept, unproven };
-    const ensured = { ...looked, serving: servingOf(kept) };
+    const passwordWaits = (await this.nextPassword(db, client)) !== undefined;
+    const until = now.getTime() + (unproven.length > 0 ? rememberUnprovenMilliseconds : rememberMilliseconds);
+    const ensured = { until, kept, unproven, passwordWaits, serving: servingOf(kept) };
     this.#seen.set(idOf(db), ensured);
     return ensured;
   }
@@ -100,6 +105,31 @@ export class Credentials {
       seen.identity = { ...issued, authorities: seen.kept.bundle };
     }
     return seen.identity;
+  }
+
+  /** The application's, if there is one that is to take the place of the one it has. */
+  async nextPassword(db: SampleDB, client: KubeClient): Promise<Secret | undefined> {
+    const next = await client.find(secrets, { namespace: db.metadata.namespace ?? "", name: namesOf(db).rotation });
+    return next && belongsTo(db, next) ? next : undefined;
+  }
+
+  async writeNextPassword(db: SampleDB, client: KubeClient): Promise<Secret> {
+    return await createOnce(client, nextPasswordSecret(db, this.#options.password()), db);
+  }
+
+  /** PostgreSQL knows it: now the application gets it. */
+  async handOver(db: SampleDB, client: KubeClient, next: Secret): Promise<void> {
+    const seen = this.#seen.get(idOf(db));
+    if (!seen) throw new Error("the database's authorities are not known yet");
+    const secret = applicationSecret(db, atob(next.data?.["password"] ?? ""), seen.kept.bundle);
+    await client.apply(secrets, secret);
+    await client.mergePatch(secrets, keyOf(secret), { metadata: { annotations: { [unprovenAnnotation]: null } } });
+  }
+
+  async dropNextPassword(db: SampleDB, client: KubeClient, { metadata }: Secret): Promise<void> {
+    const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+    await client.delete(secrets, key, { uid: metadata.uid }).catch(ignoreNotFound);
+    this.forget(db); // that it waits
   }
 
   /** Of the authority; for when the database is gone for good. */

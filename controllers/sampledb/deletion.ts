@@ -53,13 +53,13 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
     if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreNotFound);
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
-  for (const name of [names.initJob, names.trialJob]) await objects.remove(jobs, here(name), db);
+  for (const name of [names.initJob, names.trialJob, names.rotation]) await objects.remove(jobs, here(name), db);
   for (const claim of observed.claims.values()) {
     await deps.volumes.release(client, claim);
     await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreNotFound);
   }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
-  for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.certificateSecret])
+  for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.rotation, names.certificateSecret])
     await remove(secrets, here(name));
   await remove(secrets, deps.credentials.authorityKey(db));
 }

@@ -1,5 +1,7 @@
 // What a Job and its Pod say of how it went.
 import type { Job, Pod } from "../kinds.ts";
+import { problemOf } from "./instance.ts";
+import type { Blocker, Observed } from "./scope.ts";
 
 export function jobSucceeded({ status }: Job): boolean {
   return has(status, "Complete");
@@ -9,9 +11,23 @@ export function jobFailed({ status }: Job): boolean {
   return has(status, "Failed");
 }
 
-/** By what it ended with, and not for want of tries: its failure policy names the exit codes. */
-export function jobRefused({ status }: Job): boolean {
-  return status?.conditions?.some(({ type, reason }) => type === "Failed" && reason === "PodFailurePolicy") ?? false;
+/** And not by what it ended with, for which its failure policy names the exit codes: such as while no disk could be had for a server. */
+export function ranOutOfTries(job: Job): boolean {
+  const refused = job.status?.conditions?.some(({ type, reason }) => type === "Failed" && reason === "PodFailurePolicy") ?? false;
+  return jobFailed(job) && !refused;
+}
+
+/** The Pod of a Job that goes on does not start, or has failed and is tried again. Without a primary that is no wonder, and told elsewhere. */
+export function hindranceOf(
+  { jobPods, primary }: Pick<Observed, "jobPods" | "primary">,
+  name: string,
+): Omit<Blocker, "reason"> | undefined {
+  const pod = jobPods.get(name);
+  const problem = pod && problemOf(pod);
+  const failed = pod?.status?.phase === "Failed" && primary?.ready;
+  const hindrance = problem ? `does not start: ${problem.reason}: ${problem.message}` : failed && `has failed: ${terminationMessage(pod)}`;
+  if (!hindrance) return undefined;
+  return { message: `the Pod of Job ${name} ${hindrance}`, remedy: "see what the message names; it goes on by itself then" };
 }
 
 /** What the container said last. */

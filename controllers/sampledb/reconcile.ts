@@ -25,6 +25,7 @@ import { policies } from "./steps/policies.ts";
 import { replacement } from "./steps/replacement.ts";
 import { retention } from "./steps/retention.ts";
 import { rollout } from "./steps/rollout.ts";
+import { rotation } from "./steps/rotation.ts";
 import { services } from "./steps/services.ts";
 import { storage } from "./steps/storage.ts";
 import { stragglers } from "./steps/stragglers.ts";
@@ -54,6 +55,7 @@ export const steps: readonly SampleDBStep[] = [
   inspection,
   stragglers,
   initialization,
+  rotation,
   orders,
   replacement,
   rollout,
@@ -107,6 +109,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     initialization: initializationTold(db),
     rollout: undefined,
     serving: undefined,
+    passwordWaits: false,
     volumesReady: false,
     switchoverOrdered: false,
     invalid: choices.invalid,

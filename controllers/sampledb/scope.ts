@@ -59,6 +59,7 @@ export interface Observed {
   readonly failover: ConfigMap | undefined;
   readonly initJob: Job | undefined;
   readonly trialJob: Job | undefined;
+  readonly rotationJob: Job | undefined;
   /** Of Jobs, by the Job's name. */
   readonly jobPods: ReadonlyMap<string, Pod>;
   /** There is data of this database. */
@@ -76,6 +77,8 @@ export interface Findings {
   rollout: string | undefined;
   /** The certificate that the instances are to serve. */
   serving: Serving | undefined;
+  /** A new password for the application is on its way. */
+  passwordWaits: boolean;
   /** The claims that instances need are there and the SampleDB's own. */
   volumesReady: boolean;
   /** Somebody was told to hand over in this run. */
@@ -126,7 +129,10 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const key = (object: string) => ({ namespace, name: object });
   const state = (object: string) => cache.watched(configMaps).get(key(object));
   // One of a SampleDB that had the name before says nothing of this one.
-  const own = (job: Job | undefined) => (job && controllerOf(job)?.uid === db.metadata.uid ? job : undefined);
+  const own = (name: string) => {
+    const job = cache.watched(jobs).get(key(name));
+    return job && controllerOf(job)?.uid === db.metadata.uid ? job : undefined;
+  };
   const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
   const leader = state(names.leader);
   const dynamicConfig = state(names.dynamicConfig);
@@ -150,10 +156,13 @@ export function observe(db: SampleDB, cache: Cache): Observed {
     dynamicConfig,
     leader,
     failover: state(names.failover),
-    initJob: own(cache.watched(jobs).get(key(names.initJob))),
-    trialJob: own(cache.watched(jobs).get(key(names.trialJob))),
+    initJob: own(names.initJob),
+    trialJob: own(names.trialJob),
+    rotationJob: own(names.rotation),
     jobPods: new Map(
-      [names.initJob, names.trialJob].flatMap((job) => newest(cache.watched(pods).listBy(byJob, `${namespace}/${job}`), job)),
+      [names.initJob, names.trialJob, names.rotation].flatMap((job) =>
+        newest(cache.watched(pods).listBy(byJob, `${namespace}/${job}`), job),
+      ),
     ),
     bootstrapping: dynamicConfig?.metadata.annotations?.["initialize"] === "",
     initialized: (dynamicConfig?.metadata.annotations?.["initialize"] ?? "") !== "", // empty while the first instance is at it

@@ -194,13 +194,17 @@ export class DatabaseStage implements AsyncDisposable {
     await this.client.mergePatch<Pod>(pods, this.key(name), { status: { phase: "Running", conditions } }, { subresource: "status" });
   }
 
-  /** As the kubelet would, when the init Job's Pod has ended well; the rest is the controller of Jobs. */
   async initialize(name = "orders"): Promise<void> {
-    const selector = { namespace: this.namespace, labelSelector: `batch.kubernetes.io/job-name=${name}-init` };
-    const pod = await eventually("the init Job's Pod is there", 30_000, async () => (await this.client.list(pods, selector)).items[0]);
-    const state = { terminated: { exitCode: 0, message: "made role app", finishedAt: "2026-01-01T00:00:00Z" } };
-    const told = { name: "init", image: "i", imageID: "", ready: false, restartCount: 0, state };
-    const status = { phase: "Succeeded", containerStatuses: [told] };
+    await this.endJob(name, "init", 0, "made role app");
+  }
+
+  /** As the kubelet would, when the Job's Pod has ended; the rest is the controller of Jobs. */
+  async endJob(name: string, container: string, exitCode: number, message: string): Promise<void> {
+    const selector = { namespace: this.namespace, labelSelector: `batch.kubernetes.io/job-name=${name}-${container}` };
+    const pod = await eventually("the Job's Pod is there", 30_000, async () => (await this.client.list(pods, selector)).items[0]);
+    const state = { terminated: { exitCode, message, finishedAt: "2026-01-01T00:00:00Z" } };
+    const told = { name: container, image: "i", imageID: "", ready: false, restartCount: 0, state };
+    const status = { phase: exitCode === 0 ? "Succeeded" : "Failed", containerStatuses: [told] };
     await this.client.mergePatch<Pod>(pods, this.key(pod.metadata.name), { status }, { subresource: "status" });
   }
 

@@ -188,6 +188,22 @@ describe.concurrent("changes", () => {
     expect(await database.sql("SELECT count(*) FROM kept")).toBe("1000");
     expect((await namespace.get("secret", "kept-app"))?.["data"].password).toBe(password);
 
+    // Another password, which PostgreSQL has when the Secret has it.
+    await namespace.run("annotate", "sampledb", "kept", "sampledb.io/rotate-password=app");
+    const next = await eventually("the Secret has another password", 2 * minutes, async () => {
+      const now = (await namespace.get("secret", "kept-app"))?.["data"].password;
+      return now !== password && (now as string);
+    });
+    const login = (encoded: string) =>
+      database
+        .shell(
+          "kept-0",
+          `PGPASSWORD='${atob(encoded)}' psql --host=kept-rw --username=app --no-password --tuples-only --command='SELECT 7'`,
+        )
+        .catch((error: Error) => error.message);
+    expect(await login(next)).toBe("7");
+    expect(await login(password)).toMatch(/password authentication failed/);
+
     // A newer major is not started on the data of an older one; what serves goes on.
     await database.change({ postgresVersion: 17 });
     const held = await reason(database, "UpToDate", "NotSupportedByThisVersion");

@@ -49,6 +49,8 @@ SQL
             SCRIPTS="00.sql configmap smoke-test/00.sql" SCRIPTS_DIRECTORY=$work TERMINATION_LOG=$work/said initialize-database &&
             grep -Fx "$expected" "$work/said" || result=1
     done
+    PGHOST=$work SUPERUSER_PASSWORD=none OWNER_NAME=app OWNER_PASSWORD=other TERMINATION_LOG=$work/said initialize-database password &&
+        grep -Fx "set the password of the role app" "$work/said" || result=1
     "$bin/pg_ctl" -D "$data" -w -m fast stop
     return $result
 }

@@ -5,8 +5,7 @@ import { keyOf } from "../../../runtime/kube/object.ts";
 import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
-import { problemOf } from "../instance.ts";
-import { jobFailed, jobRefused, jobSucceeded, terminationMessage } from "../job.ts";
+import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
 import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
 
 /** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
@@ -47,13 +46,13 @@ async function initialized(scope: Scope): Promise<Initialization> {
   const message = terminationMessage(observed.jobPods.get(name));
   if (jobSucceeded(job)) return { kind: "done", message: message ?? "initialized" };
   const mended = job.metadata.annotations?.[initializationAnnotation] !== inputs;
-  const ranOutOfTries = jobFailed(job) && !jobRefused(job); // such as while no disk could be had for a server
-  if (mended || ranOutOfTries) {
+  if (mended || ranOutOfTries(job)) {
     await objects.remove(jobs, { namespace: key.namespace, name }, db); // its end brings us back, with a new one
     return { kind: "running" };
   }
   if (!jobFailed(job)) {
-    tellHindrance(scope);
+    const hindrance = hindranceOf(observed, name);
+    if (hindrance) findings.blockers.push({ reason: "InitializationStuck", ...hindrance });
     return { kind: "running" };
   }
   const told = message ?? "the init Job failed";
@@ -63,18 +62,6 @@ async function initialized(scope: Scope): Promise<Initialization> {
     remedy: `correct the script: it is run again by itself; or look at the logs of Job ${name}`,
   });
   return { kind: "failed", message: told };
-}
-
-/** Its Pod does not start, or has failed and is tried again. Without a primary that is no wonder, and told elsewhere. */
-function tellHindrance({ db, observed, findings }: Scope): void {
-  const { initJob: name } = namesOf(db);
-  const pod = observed.jobPods.get(name);
-  const problem = pod && problemOf(pod);
-  const failed = pod?.status?.phase === "Failed" && observed.primary?.ready;
-  const hindrance = problem ? `does not start: ${problem.reason}: ${problem.message}` : failed && `has failed: ${terminationMessage(pod)}`;
-  if (!hindrance) return;
-  const message = `the Pod of Job ${name} ${hindrance}`;
-  findings.blockers.push({ reason: "InitializationStuck", message, remedy: "see what the message names; it goes on by itself then" });
 }
 
 type ScriptText = { readonly kind: "text"; readonly digest: string } | { readonly kind: "missing"; readonly message: string };

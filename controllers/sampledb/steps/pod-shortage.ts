@@ -30,8 +30,8 @@ interface Maker {
   readonly isShort: boolean;
 }
 
-function makersOf({ observed: { statefulSet, instances, initJob, trialJob, jobPods } }: Scope): Maker[] {
-  const jobs = [initJob, trialJob].filter((job) => job !== undefined);
+function makersOf({ observed: { statefulSet, instances, initJob, trialJob, rotationJob, jobPods } }: Scope): Maker[] {
+  const jobs = [initJob, trialJob, rotationJob].filter((job) => job !== undefined);
   return [
     ...(statefulSet ? [{ object: statefulSet, isShort: instances.length < (statefulSet.spec?.replicas ?? 0) }] : []),
     ...jobs.map((job) => ({ object: job, isShort: !jobSucceeded(job) && !jobFailed(job) && !jobPods.has(job.metadata.name) })),

@@ -1,0 +1,90 @@
+// A Job that connects to the primary as the superuser, by the read-write Service as applications do, and is tried again through a failover.
+import type { Job } from "../kinds.ts";
+import type { SampleDB } from "../resources.ts";
+import { tlsDirectory } from "./configuration.ts";
+import { labelsOf, owned } from "./identity.ts";
+import { containerSecurity, disrupted, placement, podSecurity } from "./instances.ts";
+import { namesOf } from "./names.ts";
+import { postgresPort } from "./services.ts";
+
+type PodSpec = NonNullable<NonNullable<Job["spec"]>["template"]["spec"]>;
+type Container = PodSpec["containers"][number];
+
+export interface PrimaryJob {
+  readonly name: string;
+  /** Also the name of its container. */
+  readonly component: string;
+  readonly image: string;
+  readonly args: string[];
+  readonly annotations?: Record<string, string>;
+  readonly env: NonNullable<Container["env"]>;
+  readonly volumeMounts?: NonNullable<Container["volumeMounts"]>;
+  readonly volumes?: NonNullable<PodSpec["volumes"]>;
+}
+
+/** What its program ends with when PostgreSQL refused something: trying again can't help. */
+const refusedExitCode = 3;
+
+/** As the value of a variable. */
+export function passwordOf(secret: string) {
+  return { secretKeyRef: { name: secret, key: "password" } };
+}
+
+export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
+  const names = namesOf(db);
+  const { nodeSelector, tolerations, imagePullSecrets } = placement(db);
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { ...owned(db, job.name), ...(job.annotations ? { annotations: job.annotations } : {}) },
+    spec: {
+      backoffLimit: 20, // a failover in its middle is no fault of what it does
+      podFailurePolicy: {
+        rules: [disrupted, { action: "FailJob", onExitCodes: { containerName: job.component, operator: "In", values: [refusedExitCode] } }],
+      },
+      template: {
+        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": job.component } },
+        spec: {
+          ...(nodeSelector ? { nodeSelector } : {}),
+          ...(tolerations ? { tolerations } : {}),
+          ...(imagePullSecrets ? { imagePullSecrets } : {}),
+          ...podSecurity,
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          restartPolicy: "Never",
+          terminationGracePeriodSeconds: 5, // what is cut short is begun anew
+          containers: [
+            {
+              name: job.component,
+              image: job.image,
+              args: job.args,
+              env: [
+                { name: "PGHOST", value: `${names.readWriteService}.${db.metadata.namespace}.svc` },
+                { name: "PGPORT", value: String(postgresPort) },
+                { name: "PGSSLMODE", value: "verify-full" },
+                { name: "PGSSLROOTCERT", value: `${tlsDirectory}/ca.crt` },
+                { name: "SUPERUSER_PASSWORD", valueFrom: passwordOf(names.superuserSecret) },
+                ...job.env,
+              ],
+              resources: { requests: { cpu: "10m", memory: "32Mi" } },
+              securityContext: containerSecurity,
+              volumeMounts: [
+                { name: "tls", mountPath: tlsDirectory, readOnly: true },
+                { name: "tmp", mountPath: "/tmp" },
+                ...(job.volumeMounts ?? []),
+              ],
+            },
+          ],
+          volumes: [
+            {
+              name: "tls",
+              secret: { secretName: names.certificateSecret, defaultMode: 0o640, items: [{ key: "ca.crt", path: "ca.crt" }] },
+            },
+            { name: "tmp", emptyDir: {} },
+            ...(job.volumes ?? []),
+          ],
+        },
+      },
+    },
+  };
+}

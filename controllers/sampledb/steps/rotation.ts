@@ -1,0 +1,75 @@
+// A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
+import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
+import { type Job, jobs, type Secret } from "../../kinds.ts";
+import { sampledbs } from "../../resources.ts";
+import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+/** `app`: whose password is to be another. Taken off when it is so. */
+export const rotateAnnotation = "sampledb.io/rotate-password";
+
+const lookAgainSeconds = 10;
+
+/** Once begun it goes on without the order: PostgreSQL may know the new password already. */
+export const rotation: SampleDBStep = async (scope) => {
+  const { db, observed, findings, client, deps } = scope;
+  const order = db.metadata.annotations?.[rotateAnnotation];
+  if (order !== undefined && order !== "app") return await refuse(scope, order);
+  if (order === undefined && !observed.rotationJob && !findings.passwordWaits) return done;
+  if (!observed.primary?.ready || findings.initialization.kind !== "done") return doneUntil(lookAgainSeconds);
+  const next = (await deps.credentials.nextPassword(db, client)) ?? (order && (await deps.credentials.writeNextPassword(db, client)));
+  const job = observed.rotationJob;
+  if (!next || (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next.metadata.uid)) await remove(scope, job);
+  else if (!job) await scope.objects.apply(jobs, rotationJob(db, next, scope.choices.image));
+  else await follow(scope, job, next, order !== undefined);
+  return done; // the Job brings us back, also when it goes
+};
+
+async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean): Promise<void> {
+  const { db, client, deps, observed, findings } = scope;
+  const { name } = job.metadata;
+  if (jobSucceeded(job)) {
+    await deps.credentials.handOver(db, client, next);
+    if (isOrdered) await takeOff(scope);
+    await end(scope, job, next);
+    const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
+    deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
+  } else if (ranOutOfTries(job)) {
+    await remove(scope, job);
+  } else if (jobFailed(job) && !isOrdered) {
+    await end(scope, job, next); // PostgreSQL has refused it, and nobody wants it any more
+  } else if (jobFailed(job)) {
+    findings.blockers.push({
+      reason: "PasswordRefused",
+      message: terminationMessage(observed.jobPods.get(name)) ?? `Job ${name} failed`,
+      remedy: `mend what the message names and delete Job ${name}, to have it tried again; or take the annotation ${rotateAnnotation} off`,
+    });
+  } else {
+    const hindrance = hindranceOf(observed, name);
+    if (hindrance) findings.blockers.push({ reason: "PasswordWaits", ...hindrance });
+  }
+}
+
+/** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */
+async function end(scope: Scope, job: Job, next: Secret): Promise<void> {
+  await scope.deps.credentials.dropNextPassword(scope.db, scope.client, next);
+  await remove(scope, job);
+}
+
+async function remove({ db, objects }: Scope, job: Job | undefined): Promise<void> {
+  if (job) await objects.remove(jobs, keyOf(job), db);
+}
+
+async function refuse(scope: Scope, order: string) {
+  const note = `${rotateAnnotation}=${order} is no order: only the password of app can be changed; the order is dropped`;
+  scope.deps.events.record(scope.db, { type: "Warning", reason: "RotationImpossible", action: "Rotate", note });
+  await takeOff(scope);
+  return done;
+}
+
+async function takeOff({ db, key, client }: Scope): Promise<void> {
+  const { uid } = db.metadata;
+  await client.mergePatch(sampledbs, key, { metadata: { uid, annotations: { [rotateAnnotation]: null } } });
+}
