@@ -11,6 +11,7 @@ const namespace = suiteNamespace("matrix-orders");
 
 const minutes = 60_000;
 const switchover = "sampledb.io/switchover";
+const rotate = "sampledb.io/rotate-password";
 let subject: Subject;
 
 beforeAll(async () => {
@@ -34,8 +35,8 @@ async function heir(): Promise<string> {
   return (await subject.database.instances()).find((pod) => pod !== primary) ?? "";
 }
 
-async function ordered(): Promise<string | undefined> {
-  return (await subject.database.get()).metadata.annotations?.[switchover];
+async function ordered(order = switchover): Promise<string | undefined> {
+  return (await subject.database.get()).metadata.annotations?.[order];
 }
 
 /** Patroni has the order, or has carried it out. */
@@ -98,3 +99,28 @@ test("restart, taken back in its middle", { timeout: 10 * minutes }, async () =>
   subject.frugal({ podsAnew: 1 });
   await subject.sound();
 });
+
+// The last: a ledger that connects anew gets the new password from its volume only when the kubelet has brought it.
+test.each([
+  ["the operator killed", () => operator.killLeader()],
+  ["taken back", () => annotate(`${rotate}-`)],
+])(
+  "another password, %s in its middle: Secret and PostgreSQL have the same in the end",
+  { timeout: 10 * minutes },
+  async (_, interrupt) => {
+    const secret = async (name: string) => (await namespace.get("secret", name))?.["data"].password as string | undefined;
+    const former = await secret("ordered-app");
+    await annotate(`${rotate}=app`);
+    const next = await eventually("it has begun", minutes, () => secret("ordered-rotation"));
+    await interrupt();
+    await eventually("it is carried out and taken off", 3 * minutes, async () => {
+      return (await secret("ordered-rotation")) === undefined && (await ordered(rotate)) === undefined;
+    });
+    expect(await secret("ordered-app")).toBe(next);
+    expect(next).not.toBe(former);
+    const login = `PGPASSWORD='${atob(next)}' psql --host=ordered-rw --username=app --no-password --tuples-only --command='SELECT 7'`;
+    expect(await subject.database.shell("ordered-0", login)).toBe("7");
+    expect(Object.keys(subject.census.births()).filter((what) => !what.includes("ordered-rotation"))).toEqual([]);
+    await subject.sound();
+  },
+);
