@@ -23,7 +23,11 @@ export interface GoBuild {
 }
 
 /** Fills the folder, whose name is a fingerprint; `finish` adds what `go build` does not make. */
-export async function buildGo(directory: string, build: GoBuild, finish: (unfinished: string) => void = () => {}): Promise<void> {
+export async function buildGo(
+  directory: string,
+  build: GoBuild,
+  finish: (unfinished: string) => void | Promise<void> = () => {},
+): Promise<void> {
   const { source: cwd, failure, log: logFile } = build;
   await requireGo(build);
   await makeOnce(directory, async (unfinished) => {
@@ -39,7 +43,7 @@ export async function buildGo(directory: string, build: GoBuild, finish: (unfini
     } catch (error) {
       throw explain(error, failure, logFile);
     }
-    finish(unfinished);
+    await finish(unfinished);
   });
   forgetOldest(dirname(directory), /^[0-9a-f]{16}$/, build.buildsKept);
 }

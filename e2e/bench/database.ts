@@ -27,7 +27,7 @@ await runProgram(async () => {
       await operator.make("undeploy");
     });
   }
-  if (chosen.includes("rest")) printFigures("At rest, on replayed Pods", await atRest());
+  if (chosen.includes("rest")) printFigures("At rest, on kwok's nodes", await atRest());
 });
 
 async function provisioning(kubectl: Kubectl): Promise<Figure[]> {

@@ -1,4 +1,4 @@
-// A control plane alone, for tests of controllers: etcd, API server and controller-manager on loopback, without nodes
+// A control plane alone, for tests of controllers: etcd, API server and controller-manager on loopback, a scheduler if asked for, without nodes
 // and without root. Several can run at once. Everything goes when it is stopped; when this process is killed, its processes go with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +16,7 @@ import {
   controlPlaneIdentities,
   etcdArguments,
   etcdSocket,
+  schedulerArguments,
 } from "./control-plane.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import type { KubernetesObject } from "./kubectl.ts";
@@ -26,6 +27,7 @@ const parts = {
   etcd: etcdArguments,
   "kube-apiserver": (settings: ControlPlaneSettings) => [...apiServerArguments(settings), "--bind-address=127.0.0.1"],
   "kube-controller-manager": controllerManagerArguments,
+  "kube-scheduler": schedulerArguments,
 } satisfies Record<string, (settings: ControlPlaneSettings) => string[]>;
 
 type StandalonePart = keyof typeof parts;
@@ -33,6 +35,8 @@ type StandalonePart = keyof typeof parts;
 interface StandaloneOptions {
   /** More arguments for the controller-manager: which of its controllers have nothing to do here. */
   readonly controllerManager?: readonly string[];
+  /** For nodes that somebody else brings: without one no Pod is given a node. */
+  readonly scheduler?: boolean;
 }
 
 const serviceRange = "10.96.0.0/16";
@@ -80,6 +84,7 @@ export class StandaloneControlPlane {
       await plane.running("its controller-manager is let in", async () => (await plane.request("GET", binding))?.status === 200);
       await plane.startPart("kube-controller-manager");
       await plane.ready();
+      if (options.scheduler) await plane.startPart("kube-scheduler");
       return plane;
     } catch (error) {
       await plane.stop();

@@ -1,4 +1,4 @@
-// Fifty databases at once, on replayed Pods, with the operator killed in the middle: each object is made once.
+// Fifty databases at once, on kwok's nodes with Patroni replayed, with the operator killed in the middle: each object is made once.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { managedBy, selectorOf } from "../../controllers/desired/identity.ts";

@@ -1,5 +1,7 @@
-// A real control plane whose Pods run nowhere: the StatefulSet and Job controllers make them, and what a kubelet and Patroni would write
-// is replayed. So the operator works with thousands of databases that no machine has room for. Nothing about PostgreSQL is shown by it.
+// A real control plane whose Pods run nowhere: the StatefulSet and Job controllers make them, the scheduler gives them nodes, kwok plays the
+// kubelets of those, and what Patroni would write is replayed. So the operator works with thousands of databases that no machine has room for.
+// Nothing about PostgreSQL is shown by it.
+import type { ChildProcess } from "node:child_process";
 import type { Server } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { instanceComponent, labelNames, managedBy, selectorOf } from "../../controllers/desired/identity.ts";
@@ -10,33 +12,36 @@ import { KubeClient } from "../../runtime/kube/client.ts";
 import { Credentials } from "../../runtime/kube/credentials.ts";
 import { NotFound } from "../../runtime/kube/errors.ts";
 import { kubeConfigFromFile } from "../../runtime/kube/kube-config.ts";
-import { type Key, keyOf } from "../../runtime/kube/object.ts";
-import { clusterScoped } from "../../runtime/kube/resource.ts";
+import { type Key, keyOf, keyText } from "../../runtime/kube/object.ts";
 import { Transport } from "../../runtime/kube/transport.ts";
 import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { StandaloneControlPlane } from "../cluster/standalone.ts";
+import { startKwok } from "./kwok.ts";
+import { registerNodes } from "./nodes.ts";
 import { startPatroni } from "./patroni-server.ts";
-import { bind, lead, renew, replayedNode, tellMember, tellStatus } from "./replayed-pods.ts";
+import { lead, renew, tellMember } from "./replayed-pods.ts";
 
-/** The node never calls, and an address of this machine is none that an EndpointSlice may have. */
-const idleControllers = [
-  "node-lifecycle-controller",
-  "endpointslice-controller",
-  "endpoints-controller",
-  "endpointslice-mirroring-controller",
-];
-const labelSelector = selectorOf(managedBy);
+/** An address of this machine is none that an EndpointSlice may have. */
+const idleControllers = ["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"];
+const watchedPods = selectorOf({ ...managedBy, [labelNames.component]: instanceComponent });
+const watchedConfigMaps = selectorOf(managedBy);
+
+interface Answering {
+  /** Of the Pod that it answers for. */
+  readonly uid: string;
+  readonly server: Server;
+}
 
 export class ReplayedPlane {
   readonly plane: StandaloneControlPlane;
   readonly client: KubeClient;
   readonly #transport: Transport;
   readonly #manager: Manager;
-  readonly #patronis = new Map<string, Server>();
-  readonly #addresses = new Map<string, number>();
+  readonly #patronis = new Map<string, Answering>();
   readonly #end = new AbortController();
+  #kwok: ChildProcess | undefined;
   #running: Promise<void> = Promise.resolve();
 
   private constructor(plane: StandaloneControlPlane) {
@@ -51,22 +56,32 @@ export class ReplayedPlane {
 
   static async start(): Promise<ReplayedPlane> {
     const controllers = `--controllers=*,${idleControllers.map((name) => `-${name}`).join(",")}`;
-    const replayed = new ReplayedPlane(await StandaloneControlPlane.start({ controllerManager: [controllers] }));
-    const nodes = clusterScoped("v1", "Node", "nodes");
-    await replayed.client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: replayedNode } });
-    const { cache } = replayed.#manager;
-    cache.watch(pods, { labelSelector });
-    cache.watch(configMaps, { labelSelector });
-    const controller = ControllerBuilder.for("kubelet", pods).reconcile(
+    const plane = await StandaloneControlPlane.start({ controllerManager: [controllers], scheduler: true });
+    const replayed = new ReplayedPlane(plane);
+    try {
+      await registerNodes(replayed.client);
+      replayed.#kwok = await startKwok(plane, replayed.client);
+      replayed.#running = replayed.#replay();
+      return replayed;
+    } catch (error) {
+      await replayed.stop();
+      throw error;
+    }
+  }
+
+  async #replay(): Promise<void> {
+    const { cache } = this.#manager;
+    cache.watch(pods, { labelSelector: watchedPods });
+    cache.watch(configMaps, { labelSelector: watchedConfigMaps });
+    const controller = ControllerBuilder.for("patroni", pods).reconcile(
       async ({ key, client }) => {
-        await replayed.#play(key, client); // this client's writes are in the cache at once
+        await this.#play(key, client); // this client's writes are in the cache at once
         return awaitChange;
       },
       { maxConcurrentReconciles: 8 },
     );
-    replayed.#manager.add(controller);
-    replayed.#running = replayed.#manager.run(replayed.#end.signal);
-    return replayed;
+    this.#manager.add(controller);
+    await this.#manager.run(this.#end.signal);
   }
 
   /** For as long as it is not aborted, what all members of Patroni write in each of their loops; says how many writes it was. */
@@ -92,47 +107,35 @@ export class ReplayedPlane {
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#running;
-    for (const server of this.#patronis.values()) server.close();
+    for (const { server } of this.#patronis.values()) server.close();
+    this.#kwok?.kill("SIGKILL");
     await this.#transport.close();
     await this.plane.stop();
   }
 
   async #play(key: Key, client: KubeClient): Promise<void> {
     const pod = this.#manager.cache.watched(pods).get(key);
-    if (!pod) return;
-    if (pod.metadata.deletionTimestamp) return await this.#remove(pod);
-    if (!pod.spec?.nodeName) return await bind(client, pod);
-    const isInstance = pod.metadata.labels?.[labelNames.component] === instanceComponent;
-    if (pod.status?.podIP) return; // played already
-    const address = this.#addressOf(pod);
-    if (isInstance) await this.#instance(client, pod, address);
-    await tellStatus(client, pod, address, isInstance ? "running" : "succeeded");
+    const answering = this.#patronis.get(keyText(key));
+    if (answering && (answering.uid !== pod?.metadata.uid || pod.metadata.deletionTimestamp)) {
+      answering.server.close(); // the address is soon another's
+      this.#patronis.delete(keyText(key));
+    }
+    if (!pod || pod.metadata.deletionTimestamp || pod.metadata.annotations?.["status"]) return;
+    const address = pod.status?.podIP;
+    if (address !== undefined) await this.#instance(client, pod, address);
   }
 
-  /** The lock first: nobody is ready before it is known who leads. */
+  /** The lock first, and what is told of the member last: by that word kwok has it ready, and it is known who leads and who answers. */
   async #instance(client: KubeClient, pod: Pod, address: string): Promise<void> {
     const database = pod.metadata.labels?.[labelNames.database] ?? "";
     const { namespace = "", uid = "" } = pod.metadata;
+    const name = keyText(keyOf(pod));
     const leads = (await lead(client, keyOf(pod), database)) === pod.metadata.name;
     const { data = {} } = await client.get(secrets, { namespace, name: `${database}-tls` });
     const [certificate, key] = [atob(data["tls.crt"] ?? ""), atob(data["tls.key"] ?? "")];
-    if (!this.#patronis.has(uid))
-      this.#patronis.set(uid, await startPatroni({ address, certificate, key, role: leads ? "primary" : "replica" }));
+    const role = leads ? "primary" : "replica";
+    if (!this.#patronis.has(name)) this.#patronis.set(name, { uid, server: await startPatroni({ address, certificate, key, role }) });
     await tellMember(client, keyOf(pod), leads, 1000);
-  }
-
-  async #remove(pod: Pod): Promise<void> {
-    const { uid = "" } = pod.metadata;
-    this.#patronis.get(uid)?.close();
-    this.#patronis.delete(uid);
-    await this.client.delete(pods, keyOf(pod), { uid, gracePeriodSeconds: 0 }).catch(ignoreGone);
-  }
-
-  /** The same whenever it is asked for: what failed on the way is played again. */
-  #addressOf({ metadata: { uid = "" } }: Pod): string {
-    const number = this.#addresses.get(uid) ?? this.#addresses.size + 1;
-    this.#addresses.set(uid, number);
-    return `127.100.${number >> 8}.${number & 255}`;
   }
 }
 

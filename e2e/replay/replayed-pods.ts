@@ -1,37 +1,8 @@
-// What the kubelet and Patroni write for a Pod that runs nowhere, as they write it for one that does.
+// What Patroni writes for a Pod that runs nowhere, as it writes it for one that does.
 import { labelNames } from "../../controllers/desired/identity.ts";
-import { type ConfigMap, configMaps, type Pod, pods } from "../../controllers/kinds.ts";
+import { type ConfigMap, configMaps, pods } from "../../controllers/kinds.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { type Key, keyOf } from "../../runtime/kube/object.ts";
-import { resourcePath } from "../../runtime/kube/resource.ts";
-
-export const replayedNode = "replayed";
-
-/** As the scheduler does it. */
-export async function bind(client: KubeClient, pod: Pod): Promise<void> {
-  const { namespace = "", name } = pod.metadata;
-  const target = { apiVersion: "v1", kind: "Node", name: replayedNode };
-  const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace }, target };
-  await client.raw("POST", resourcePath(pods, namespace, name, "binding"), binding);
-}
-
-/** As the kubelet does it for a Pod that runs, or has done what it was made for. */
-export async function tellStatus(client: KubeClient, pod: Pod, address: string, state: "running" | "succeeded"): Promise<void> {
-  const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-  const ended = { exitCode: 0, reason: "Completed", message: "initialized", startedAt: now, finishedAt: now };
-  const isReady = state === "running";
-  const containerStatuses = (pod.spec?.containers ?? []).map(({ name, image }) => ({
-    ...{ name, image: image ?? "", imageID: image ?? "", restartCount: 0, ready: isReady, started: isReady },
-    state: isReady ? { running: { startedAt: now } } : { terminated: ended },
-  }));
-  const conditions = ["PodScheduled", "Initialized", "ContainersReady", "Ready"].map((type) => ({
-    ...{ type, lastTransitionTime: now },
-    status: isReady || !type.endsWith("Ready") ? "True" : "False",
-  }));
-  const phase = isReady ? "Running" : "Succeeded";
-  const status = { phase, conditions, containerStatuses, podIP: address, podIPs: [{ ip: address }], hostIP: "127.0.0.1", startTime: now };
-  await client.mergePatch(pods, keyOf(pod), { status }, { subresource: "status" });
-}
 
 /** As a member of Patroni tells of itself on its Pod. */
 export async function tellMember(client: KubeClient, pod: Key, leads: boolean, position: number): Promise<void> {
