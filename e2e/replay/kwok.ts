@@ -39,8 +39,7 @@ const flags = [
 ];
 
 /** Plays all nodes of the plane from now on, and what is on them. Resolves when they take Pods. */
-export async function startKwok(plane: StandaloneControlPlane, client: KubeClient): Promise<ChildProcess> {
-  const directory = await kwokDirectory();
+export async function startKwok(directory: string, plane: StandaloneControlPlane, client: KubeClient): Promise<ChildProcess> {
   const configs = [ownStages, ...stages.map((name) => join(directory, "stages", `${name}.yaml`))].map((file) => `--config=${file}`);
   const command = [join(directory, "kwok"), `--kubeconfig=${plane.kubeconfig}`, ...flags, ...configs];
   const logFile = join(plane.directory, "log/kwok.log");
@@ -65,7 +64,7 @@ export async function startKwok(plane: StandaloneControlPlane, client: KubeClien
 }
 
 /** The folder with the built program and the stages that come with it. */
-async function kwokDirectory(): Promise<string> {
+export async function kwokDirectory(): Promise<string> {
   const directory = join(cacheDirectory, "kwok", fingerprint([source], [...buildFlags, ...stages, process.arch]));
   if (existsSync(directory)) touch(directory);
   else await step(`building kwok ${version} from source (minutes, once)`, () => build(directory));

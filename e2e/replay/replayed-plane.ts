@@ -18,7 +18,7 @@ import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { StandaloneControlPlane } from "../cluster/standalone.ts";
-import { startKwok } from "./kwok.ts";
+import { kwokDirectory, startKwok } from "./kwok.ts";
 import { registerNodes } from "./nodes.ts";
 import { startPatroni } from "./patroni-server.ts";
 import { lead, renew, tellMember } from "./replayed-pods.ts";
@@ -55,12 +55,13 @@ export class ReplayedPlane {
   }
 
   static async start(): Promise<ReplayedPlane> {
+    const kwok = await kwokDirectory(); // first: it may have to be built, and nodes that nobody plays are given up
     const controllers = `--controllers=*,${idleControllers.map((name) => `-${name}`).join(",")}`;
     const plane = await StandaloneControlPlane.start({ controllerManager: [controllers], scheduler: true });
     const replayed = new ReplayedPlane(plane);
     try {
       await registerNodes(replayed.client);
-      replayed.#kwok = await startKwok(plane, replayed.client);
+      replayed.#kwok = await startKwok(kwok, plane, replayed.client);
       replayed.#running = replayed.#replay();
       return replayed;
     } catch (error) {
