@@ -135,10 +135,10 @@ export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, str
     ...spec.postgresql?.parameters,
     wal_level: "replica",
     hot_standby: "on",
-    // For who asks for backups from the beginning: switching it on needs a restart. For nobody else: a server that archives ends with a
-    // whole segment of log, and hands over only when the replicas have got all of it, a third of a second later (seen).
-    archive_mode: spec.backup ? "on" : "off",
-    archive_command: "/bin/true",
+    // While nothing is archived: a server that archives ends with a whole segment of log, and hands over only when the replicas have
+    // got all of it, a third of a second later (seen).
+    archive_mode: "off",
+    archive_command: "",
     password_encryption: "scram-sha-256",
     unix_socket_directories: socketDirectory,
     logging_collector: "off",

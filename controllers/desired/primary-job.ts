@@ -16,7 +16,8 @@ export interface PrimaryJob {
   readonly component: string;
   readonly image: string;
   readonly args: string[];
-  readonly annotations?: Record<string, string>;
+  /** Of the Job and of its Pods. */
+  readonly annotations: Record<string, string>;
   readonly env: NonNullable<Container["env"]>;
   readonly volumeMounts?: NonNullable<Container["volumeMounts"]>;
   readonly volumes?: NonNullable<PodSpec["volumes"]>;
@@ -30,24 +31,32 @@ export function passwordOf(secret: string) {
   return { secretKeyRef: { name: secret, key: "password" } };
 }
 
+/** Where its Pod may run. It is small, and belongs to no instance: what keeps those apart is not for it. */
+export function jobPlacement(db: SampleDB): Pick<PodSpec, "nodeSelector" | "tolerations" | "imagePullSecrets"> {
+  const { nodeSelector, tolerations, imagePullSecrets } = placement(db);
+  return {
+    ...(nodeSelector ? { nodeSelector } : {}),
+    ...(tolerations ? { tolerations } : {}),
+    ...(imagePullSecrets ? { imagePullSecrets } : {}),
+  };
+}
+
 export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
   const names = namesOf(db);
-  const { nodeSelector, tolerations, imagePullSecrets } = placement(db);
+  const { annotations } = job;
   return {
     apiVersion: "batch/v1",
     kind: "Job",
-    metadata: { ...owned(db, job.name), ...(job.annotations ? { annotations: job.annotations } : {}) },
+    metadata: { ...owned(db, job.name), annotations },
     spec: {
       backoffLimit: 20, // a failover in its middle is no fault of what it does
       podFailurePolicy: {
         rules: [disrupted, { action: "FailJob", onExitCodes: { containerName: job.component, operator: "In", values: [refusedExitCode] } }],
       },
       template: {
-        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": job.component } },
+        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": job.component }, annotations },
         spec: {
-          ...(nodeSelector ? { nodeSelector } : {}),
-          ...(tolerations ? { tolerations } : {}),
-          ...(imagePullSecrets ? { imagePullSecrets } : {}),
+          ...jobPlacement(db),
           ...podSecurity,
           automountServiceAccountToken: false,
           enableServiceLinks: false,

@@ -6,7 +6,7 @@ import { kept } from "./identity.ts";
 import { namesOf } from "./names.ts";
 import { passwordOf, primaryJob } from "./primary-job.ts";
 
-/** On the Job: the uid of the Secret that it takes the password from. */
+/** On the Job and its Pods: the uid of the Secret that it takes the password from. */
 export const nextPasswordAnnotation = "sampledb.io/next-password";
 
 /**
@@ -14,7 +14,7 @@ export const nextPasswordAnnotation = "sampledb.io/next-password";
  * SampleDB, as the data does.
  */
 export function nextPasswordSecret(db: SampleDB, password: string): Secret {
-  return secretOf(kept(db, namesOf(db).rotation), "Opaque", { password });
+  return { ...secretOf(kept(db, namesOf(db).rotation), "Opaque", { password }), immutable: true };
 }
 
 export function rotationJob(db: SampleDB, next: Secret, image: string): Job {

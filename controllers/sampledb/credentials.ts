@@ -114,16 +114,17 @@ export class Credentials {
   }
 
   async writeNextPassword(db: SampleDB, client: KubeClient): Promise<Secret> {
+    this.forget(db); // that none waits
     return await createOnce(client, nextPasswordSecret(db, this.#options.password()), db);
   }
 
   /** PostgreSQL knows it: now the application gets it. */
   async handOver(db: SampleDB, client: KubeClient, next: Secret): Promise<void> {
-    const seen = this.#seen.get(idOf(db));
-    if (!seen) throw new Error("the database's authorities are not known yet");
-    const secret = applicationSecret(db, atob(next.data?.["password"] ?? ""), seen.kept.bundle);
-    await client.apply(secrets, secret);
-    await client.mergePatch(secrets, keyOf(secret), { metadata: { annotations: { [unprovenAnnotation]: null } } });
+    const key = { namespace: db.metadata.namespace ?? "", name: namesOf(db).applicationSecret };
+    const bound = await client.get(secrets, key);
+    refuseForeign(bound, db);
+    await write(client, applicationSecret(db, passwordIn(next), atob(bound.data?.["ca.crt"] ?? "")), bound);
+    await client.mergePatch(secrets, key, { metadata: { annotations: { [unprovenAnnotation]: null } } });
   }
 
   async dropNextPassword(db: SampleDB, client: KubeClient, { metadata }: Secret): Promise<void> {
@@ -144,8 +145,8 @@ export class Credentials {
     const others = [await ensure(superuserSecret(db, password())), await ensure(replicationSecret(db, password()))];
     const bound = await ensure(applicationSecret(db, password(), authorities));
     // One that was kept from before may lead to another database, or trust another authority; the password stays what applications have.
-    const wanted = applicationSecret(db, atob(bound.data?.["password"] ?? ""), authorities);
-    if (Object.entries(wanted.data ?? {}).some(([key, value]) => bound.data?.[key] !== value)) await client.apply(secrets, wanted);
+    const wanted = applicationSecret(db, passwordIn(bound), authorities);
+    if (Object.entries(wanted.data ?? {}).some(([key, value]) => bound.data?.[key] !== value)) await write(client, wanted, bound);
     return [...others, bound].filter(({ metadata }) => metadata.annotations?.[unprovenAnnotation]).map(({ metadata }) => metadata.name);
   }
 
@@ -178,6 +179,10 @@ function servingOf({ certificate, bundle }: Kept): Serving {
   const read = readCertificate(certificate);
   if (!read) throw new Error("the certificate that was just made can't be read");
   return { fingerprint: read.fingerprint256, expires: read.validToDate, authorities: bundle };
+}
+
+function passwordIn({ data }: Secret): string {
+  return atob(data?.["password"] ?? "");
 }
 
 function unproven(secret: Secret): Secret {

@@ -35,14 +35,15 @@ import { writePath } from "./steps/write-path.ts";
 export const finalizer = "sampledb.io/database";
 
 /**
- * What keeps the instances from electing goes first, then growth: a full disk must not wait for health. What serves is mended before
- * anything is changed.
+ * What keeps the instances from electing goes first, then growth: a full disk must not wait for health. A password that PostgreSQL has and
+ * applications have not waits for nothing else. What serves is mended before anything is changed.
  */
 export const steps: readonly SampleDBStep[] = [
   hangingOrder,
   storage,
   retention,
   credentials,
+  rotation,
   access,
   services,
   policies,
@@ -55,7 +56,6 @@ export const steps: readonly SampleDBStep[] = [
   inspection,
   stragglers,
   initialization,
-  rotation,
   orders,
   replacement,
   rollout,

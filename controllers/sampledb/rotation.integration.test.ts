@@ -76,6 +76,45 @@ test("killed when PostgreSQL knows and nobody else does, with the order taken ba
   expect(await password(stage, "orders-app")).toBe(next);
 });
 
+test("taken back, and its Job deleted by hand, with the operator there: it is ended all the same", async () => {
+  const { stage } = await serving("taken-back");
+  await using _ = stage;
+  await order(stage, "app");
+  const { metadata } = await begun(stage);
+  const next = await password(stage, "orders-rotation");
+  await order(stage, null);
+  await client.delete(kinds.jobs, stage.key("orders-rotation"), { propagationPolicy: "Background" });
+  await eventually("another Job is there", 30_000, async () => {
+    const job = await client.find(kinds.jobs, stage.key("orders-rotation"));
+    return job && job.metadata.uid !== metadata.uid;
+  });
+  await stage.endJob("orders", "rotation", 0, "set the password of the role app");
+  await nothingLeft(stage);
+  expect(await password(stage, "orders-app")).toBe(next);
+});
+
+test("without a primary nothing is begun, and it says why; taken back then, nothing happens", async () => {
+  const { stage, former } = await serving("nobody");
+  await using _ = stage;
+  await client.mergePatch<kinds.Pod>(
+    kinds.pods,
+    stage.key("orders-0"),
+    { status: { conditions: [{ type: "Ready", status: "False" }] } },
+    { subresource: "status" },
+  );
+  await stage.becomes("NoPrimary");
+  await order(stage, "app");
+  await eventually("it is told", 30_000, async () => {
+    const { blockers = [] } = (await client.get(sampledbs, stage.key("orders"))).status ?? {};
+    return blockers.some(({ reason, message }) => reason === "PasswordWaits" && message.includes("no primary"));
+  });
+  expect(await password(stage, "orders-rotation")).toBeUndefined();
+  await order(stage, null);
+  await stage.serve("orders-0");
+  await stage.becomes("AllInstancesReady");
+  expect(await password(stage, "orders-app")).toBe(former);
+});
+
 test("what PostgreSQL refuses is told, and taking the order back leaves everything as it was", async () => {
   const { stage, former } = await serving("refused");
   await using _ = stage;

@@ -199,6 +199,11 @@ export function lastPrimary(db: SampleDB, { leader, claims }: Observed): number 
   return first;
 }
 
+/** What the instances are made from now: what is on trial may not even exist. */
+export function imageInUse({ observed: { statefulSet }, choices }: Pick<Scope, "observed" | "choices">): string {
+  return statefulSet?.spec?.template.spec?.containers[0]?.image ?? choices.image;
+}
+
 /** A person's word to restart: the newest that was said, or what the Pods were told before. */
 export function restartWord(db: SampleDB, { statefulSet }: Observed): string | undefined {
   return (

@@ -51,6 +51,8 @@ SQL
     done
     PGHOST=$work SUPERUSER_PASSWORD=none OWNER_NAME=app OWNER_PASSWORD=other TERMINATION_LOG=$work/said initialize-database password &&
         grep -Fx "set the password of the role app" "$work/said" || result=1
+    PGHOST=$work SUPERUSER_PASSWORD=none OWNER_NAME=nobody OWNER_PASSWORD=other TERMINATION_LOG=$work/said initialize-database password
+    [ $? = 3 ] && grep -F 'role "nobody" does not exist' "$work/said" || result=1
     "$bin/pg_ctl" -D "$data" -w -m fast stop
     return $result
 }

@@ -4,9 +4,10 @@ import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { namesOf } from "../../desired/names.ts";
+import { jobPlacement } from "../../desired/primary-job.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
 import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
-import type { Initialization, SampleDBStep, Scope } from "../scope.ts";
+import { type Initialization, imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
 const lookAgainSeconds = 10;
@@ -27,7 +28,7 @@ export const initialization: SampleDBStep = async (scope) => {
 };
 
 async function initialized(scope: Scope): Promise<Initialization> {
-  const { db, choices, observed, objects, key, findings } = scope;
+  const { db, observed, objects, key, findings } = scope;
   const { bootstrap } = db.spec;
   const texts = await Promise.all((bootstrap.scripts ?? []).map((script) => scriptText(scope, script)));
   const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
@@ -36,11 +37,12 @@ async function initialized(scope: Scope): Promise<Initialization> {
     findings.blockers.push({ reason: "ScriptMissing", message, remedy: "make it; initialization goes on by itself then" });
     return { kind: "missing", message };
   }
-  const inputs = digest({ bootstrap, texts });
+  const image = imageInUse(scope);
+  const inputs = digest({ bootstrap, texts, image, where: jobPlacement(db) });
   const { initJob: name } = namesOf(db);
   const job = observed.initJob;
   if (!job) {
-    await objects.apply(jobs, initJob(db, inputs, choices.image));
+    await objects.apply(jobs, initJob(db, inputs, image));
     return { kind: "running" };
   }
   const message = terminationMessage(observed.jobPods.get(name));

@@ -1,16 +1,21 @@
 // A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
+import { namesOf } from "../../desired/names.ts";
 import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
 import { type Job, jobs, type Secret } from "../../kinds.ts";
 import { sampledbs } from "../../resources.ts";
 import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import { imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** `app`: whose password is to be another. Taken off when it is so. */
 export const rotateAnnotation = "sampledb.io/rotate-password";
 
 const lookAgainSeconds = 10;
+/** What takes longer is on a node that was lost, or was made for a node or with an image that there is not. Done twice, it is the same. */
+const patienceSeconds = 300;
+
+const remedy = "none is needed: it goes on by itself when that is over";
 
 /** Once begun it goes on without the order: PostgreSQL may know the new password already. */
 export const rotation: SampleDBStep = async (scope) => {
@@ -18,14 +23,28 @@ export const rotation: SampleDBStep = async (scope) => {
   const order = db.metadata.annotations?.[rotateAnnotation];
   if (order !== undefined && order !== "app") return await refuse(scope, order);
   if (order === undefined && !observed.rotationJob && !findings.passwordWaits) return done;
-  if (!observed.primary?.ready || findings.initialization.kind !== "done") return doneUntil(lookAgainSeconds);
-  const next = (await deps.credentials.nextPassword(db, client)) ?? (order && (await deps.credentials.writeNextPassword(db, client)));
+  const known = await deps.credentials.nextPassword(db, client);
+  const hindrance = whyNot(scope, known);
+  const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
   const job = observed.rotationJob;
-  if (!next || (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next.metadata.uid)) await remove(scope, job);
-  else if (!job) await scope.objects.apply(jobs, rotationJob(db, next, scope.choices.image));
-  else await follow(scope, job, next, order !== undefined);
-  return done; // the Job brings us back, also when it goes
+  if (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid) await remove(scope, job);
+  else if (job && next) await follow(scope, job, next, order !== undefined);
+  else if (hindrance)
+    findings.blockers.push({ reason: "PasswordWaits", message: `the application's new password waits: ${hindrance}`, remedy });
+  else if (next) await scope.objects.apply(jobs, rotationJob(db, next, imageInUse(scope)));
+  return doneUntil(lookAgainSeconds);
 };
+
+/** Why PostgreSQL can't be told now. */
+function whyNot({ observed: { primary, jobPods }, findings, db }: Scope, next: Secret | undefined): string | undefined {
+  if (findings.initialization.kind !== "done") return "its role is not made yet";
+  if (!primary?.ready) return "there is no primary to tell";
+  const pod = jobPods.get(namesOf(db).rotation);
+  const hasEnded = pod === undefined || ["Succeeded", "Failed"].includes(pod.status?.phase ?? "");
+  const isEarlier = pod?.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid;
+  // It would set its password after the new one was handed over.
+  return !hasEnded && isEarlier ? `Pod ${pod.metadata.name} of an earlier one has not ended` : undefined;
+}
 
 async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean): Promise<void> {
   const { db, client, deps, observed, findings } = scope;
@@ -36,8 +55,8 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
     await end(scope, job, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
     deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
-  } else if (ranOutOfTries(job)) {
-    await remove(scope, job);
+  } else if (ranOutOfTries(job) || (!jobFailed(job) && isOld(job, deps.now()))) {
+    await remove(scope, job); // its end brings us back, with a new one
   } else if (jobFailed(job) && !isOrdered) {
     await end(scope, job, next); // PostgreSQL has refused it, and nobody wants it any more
   } else if (jobFailed(job)) {
@@ -50,6 +69,10 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
     const hindrance = hindranceOf(observed, name);
     if (hindrance) findings.blockers.push({ reason: "PasswordWaits", ...hindrance });
   }
+}
+
+function isOld({ metadata: { creationTimestamp = "" } }: Job, now: Date): boolean {
+  return now.getTime() - Date.parse(creationTimestamp) > patienceSeconds * 1000;
 }
 
 /** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */
