@@ -121,7 +121,11 @@ export class Credentials {
   /** PostgreSQL knows it: now the application gets it. */
   async handOver(db: SampleDB, client: KubeClient, next: Secret): Promise<void> {
     const key = { namespace: db.metadata.namespace ?? "", name: namesOf(db).applicationSecret };
-    const bound = await client.get(secrets, key);
+    const bound = await client.find(secrets, key);
+    if (!bound) {
+      this.forget(db);
+      throw new Error(`Secret ${keyText(key)} is gone: it is made anew before it gets the new password`);
+    }
     refuseForeign(bound, db);
     await write(client, applicationSecret(db, passwordIn(next), atob(bound.data?.["ca.crt"] ?? "")), bound);
     await client.mergePatch(secrets, key, { metadata: { annotations: { [unprovenAnnotation]: null } } });
