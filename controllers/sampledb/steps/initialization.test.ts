@@ -15,7 +15,8 @@ const ended: Job = {
 /** With no script there is nothing to ask the API server for. */
 function scope(initJob: Job): Scope {
   const found = findings({ initialization: { kind: "waiting" } });
-  return { db: sampleDB(), observed: observed([primary(0)], { initJob }), findings: found } as unknown as Scope;
+  const choices = { image: "postgres:17" };
+  return { db: sampleDB(), choices, observed: observed([primary(0)], { initJob }), findings: found } as unknown as Scope;
 }
 
 test("once the Job has ended well it is come back for: nothing else may change any more, and it is still to be removed", async () => {
