@@ -244,7 +244,17 @@ test.runIf(isLocal)(
     await eventually("somebody is at it", 120_000, async () => {
       return (await namespace.get("configmap", "newborn-config"))?.["metadata"].annotations?.initialize === "";
     });
-    const victims = await Promise.all((await newborn.instances()).map((pod) => findContainer(namespace, pod)));
+    // Whoever it is: the other one may not even have been started, and is not at it then.
+    const victims = await eventually("who is at it runs", 30_000, async () => {
+      const running = (await newborn.instances()).map((pod) =>
+        findContainer(namespace, pod).then(
+          (container) => [container],
+          () => [],
+        ),
+      );
+      const found = (await Promise.all(running)).flat();
+      return found.length > 0 && found;
+    });
     for (const victim of victims) await killContainer(localCluster(), victim);
     const waitsFor = () => newborn.sql("SHOW synchronous_standby_names", { superuser: true, databaseName: "postgres" });
     const names: string[] = [];
