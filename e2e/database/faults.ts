@@ -22,6 +22,12 @@ export async function findContainer(kubectl: Kubectl, pod: string, name = "postg
   return { node: found?.["spec"].nodeName as string, id };
 }
 
+/** Of those Pods whose container runs. */
+export async function runningContainers(kubectl: Kubectl, pods: readonly string[]): Promise<ContainerOnNode[]> {
+  const found = await Promise.all(pods.map((pod) => findContainer(kubectl, pod).catch(() => undefined)));
+  return found.filter((container) => container !== undefined);
+}
+
 /** Every process of the container ends at once, with no chance to say a word; the kubelet starts it again. */
 export async function killContainer(cluster: LocalCluster, { node, id }: ContainerOnNode): Promise<void> {
   await runInside(cluster.pid(node), [...ctr, "kill", "--all", "--signal", "SIGKILL", id]);
@@ -40,3 +46,16 @@ export async function freezeContainer(cluster: LocalCluster, { node, id }: Conta
 export async function thawContainer(cluster: LocalCluster, { node, id }: ContainerOnNode): Promise<void> {
   await runInside(cluster.pid(node), [...ctr, "resume", id]);
 }
+
+/**
+ * A script for a replica's container: it is promoted and writes. Patroni is stopped meanwhile: it looks every few seconds, and would end
+ * the server before there is a table.
+ */
+export const leaveHistory = `patroni() {
+  for process in /proc/[0-9]*; do
+    if [ "$(cat "$process/comm" 2>/dev/null)" = patroni ]; then kill "-$1" "\${process#/proc/}"; fi
+  done
+}
+trap 'patroni CONT' EXIT
+patroni STOP
+pg_ctl promote --pgdata=/var/lib/postgresql/data && psql --command='CREATE TABLE astray (id int)'`;

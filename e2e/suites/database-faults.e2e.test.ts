@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { isReady } from "../cluster/status.ts";
 import { Database, sampleDB, whyNotReady } from "../database/database.ts";
-import { findContainer, freezeContainer, killContainer, thawContainer } from "../database/faults.ts";
+import { findContainer, freezeContainer, killContainer, leaveHistory, runningContainers, thawContainer } from "../database/faults.ts";
 import { Ledger, nothingLost, type Report } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
 import { deployedOperator, operator, system } from "./deployed-operator.ts";
@@ -214,16 +214,6 @@ async function followsAgain(replica: string): Promise<void> {
 
 /** When the data directory was made: pg_rewind leaves this file alone, a new copy has a new one. */
 const bornAt = (pod: string) => database.shell(pod, "stat --format=%W.%i /var/lib/postgresql/data/PG_VERSION");
-/** With Patroni stopped meanwhile: it looks every few seconds, and would end the server before there is a table. */
-const leaveHistory = `patroni() {
-  for process in /proc/[0-9]*; do
-    if [ "$(cat "$process/comm" 2>/dev/null)" = patroni ]; then kill "-$1" "\${process#/proc/}"; fi
-  done
-}
-trap 'patroni CONT' EXIT
-patroni STOP
-pg_ctl promote --pgdata=/var/lib/postgresql/data && psql --command='CREATE TABLE astray (id int)'`;
-
 test("a replica that has left the primary's history comes back by itself; where going back was cut short before, it is copied anew", async () => {
   const stray = await someReplica();
   const born = await bornAt(stray);
@@ -246,13 +236,7 @@ test.runIf(isLocal)(
     });
     // Whoever it is: the other one may not even have been started, and is not at it then.
     const victims = await eventually("who is at it runs", 30_000, async () => {
-      const running = (await newborn.instances()).map((pod) =>
-        findContainer(namespace, pod).then(
-          (container) => [container],
-          () => [],
-        ),
-      );
-      const found = (await Promise.all(running)).flat();
+      const found = await runningContainers(namespace, await newborn.instances());
       return found.length > 0 && found;
     });
     for (const victim of victims) await killContainer(localCluster(), victim);
