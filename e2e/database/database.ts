@@ -101,6 +101,19 @@ export class Database {
     return names.split(",").filter(Boolean);
   }
 
+  /**
+   * Resolves once every replica can take over from the primary of now. For some seconds after a promotion those that can are the last
+   * primary's, or nobody: where the new one is lost then, nobody leads until it is back, and nothing is lost.
+   */
+  async waitHeirs(): Promise<void> {
+    await eventually(`every replica of ${this.name} can take over`, 60_000, async () => {
+      const state = await this.#kubectl.get("configmap", `${this.name}-sync`);
+      const { leader } = state?.["metadata"].annotations ?? {};
+      const replicas = (await this.instances()).filter((name) => name !== leader);
+      return leader === (await this.primary()) && (await this.heirs()).sort().join() === replicas.sort().join();
+    });
+  }
+
   /** Its Pods, by name; those with more labels, where any are told. */
   async pods(labels: Readonly<Record<string, string>> = {}): Promise<KubernetesObject[]> {
     const all = { [labelNames.component]: instanceComponent, [labelNames.database]: this.name, ...labels };

@@ -70,6 +70,7 @@ async function loseNode(scene: Scene, cluster: LocalCluster): Promise<void> {
     await chronicle.step(`switchover to ${here}, beside the leading operator`, async () => {
       await database.switchOver(here);
       await database.waitReady();
+      await database.waitHeirs();
     });
   }
   const before = await lastServer(ledger);

@@ -38,6 +38,7 @@ describe.runIf(isLocal)("machines", () => {
     await namespace.run("annotate", "sampledb", "machines", `sampledb.io/switchover=${pod}`);
     await eventually(`${pod} is primary`, 2 * minutes, async () => (await database.get()).status?.primaryPodName === pod);
     await database.waitReady();
+    await database.waitHeirs();
     return await database.nodeOf(pod);
   }
 

@@ -141,6 +141,7 @@ describe.runIf(isLocal)("faults", () => {
     const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string;
     if ((await database.primary()) !== here) await database.switchOver(here);
     await database.waitReady();
+    await database.waitHeirs();
     const before = await ledger.report();
     await cluster.cutNetwork(node);
     try {
@@ -163,12 +164,7 @@ describe.runIf(isLocal)("faults", () => {
   test("a primary lost in the middle of a switchover: whoever was named does not take over without what others have", async () => {
     const primary = await database.primary();
     const named = await someReplica();
-    // For some seconds after a promotion those that vote are the last primary's.
-    await eventually("both replicas have a vote", 60_000, async () => {
-      const lock = await namespace.get("configmap", "orders-leader");
-      const seconds = (Date.now() - Date.parse(lock?.["metadata"].annotations?.acquireTime)) / 1000;
-      return seconds > 15 && (await database.heirs()).length === 2;
-    });
+    await database.waitHeirs();
     const [receiver] = (await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: named })).split("\n");
     await database.shell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet
     const before = await ledger.acknowledges({ rows: 10, deadlineMs: 60_000 });
