@@ -38,3 +38,8 @@ export function secretOf(metadata: Secret["metadata"], type: string, values: Rea
   const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, btoa(value)]));
   return { apiVersion: "v1", kind: "Secret", metadata, type, data };
 }
+
+/** The password in one of them, as the value of a variable. */
+export function passwordOf(secret: string) {
+  return { secretKeyRef: { name: secret, key: "password" } };
+}

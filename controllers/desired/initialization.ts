@@ -1,8 +1,9 @@
 // The init Job: the application's role and database, extensions and scripts, once.
 import type { Job } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
+import { passwordOf } from "./credentials.ts";
 import { namesOf } from "./names.ts";
-import { passwordOf, primaryJob } from "./primary-job.ts";
+import { primaryJob } from "./primary-job.ts";
 
 /** On the Job: what it was made from, so that a script that was mended is noticed. */
 export const initializationAnnotation = "sampledb.io/initialization";

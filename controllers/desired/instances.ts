@@ -2,6 +2,7 @@
 import type { PersistentVolumeClaim, StatefulSet } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { dataDirectory, patroniFile, socketDirectory, tlsDirectory } from "./configuration.ts";
+import { passwordOf } from "./credentials.ts";
 import { exporter } from "./exporter.ts";
 import { instanceLabels, instanceSelector, kept, owned } from "./identity.ts";
 import { claimName, namesOf } from "./names.ts";
@@ -143,7 +144,6 @@ export function placement(db: SampleDB): Partial<PodSpec> {
 
 function instancePod(db: SampleDB, image: string): PodSpec {
   const { account, patroniConfig, superuserSecret, replicationSecret, certificateSecret } = namesOf(db);
-  const password = (name: string) => ({ secretKeyRef: { name, key: "password" } });
   const field = (fieldPath: string) => ({ fieldRef: { fieldPath } });
   return {
     serviceAccountName: account,
@@ -161,8 +161,8 @@ function instancePod(db: SampleDB, image: string): PodSpec {
           { name: "PATRONI_KUBERNETES_POD_IP", valueFrom: field("status.podIP") },
           { name: "PATRONI_POSTGRESQL_CONNECT_ADDRESS", value: `$(PATRONI_KUBERNETES_POD_IP):${postgresPort}` },
           { name: "PATRONI_RESTAPI_CONNECT_ADDRESS", value: `$(PATRONI_KUBERNETES_POD_IP):${patroniPort}` },
-          { name: "PATRONI_SUPERUSER_PASSWORD", valueFrom: password(superuserSecret) },
-          { name: "PATRONI_REPLICATION_PASSWORD", valueFrom: password(replicationSecret) },
+          { name: "PATRONI_SUPERUSER_PASSWORD", valueFrom: passwordOf(superuserSecret) },
+          { name: "PATRONI_REPLICATION_PASSWORD", valueFrom: passwordOf(replicationSecret) },
         ],
         ports: [
           { name: "postgres", containerPort: postgresPort },

@@ -2,6 +2,7 @@
 import type { Job } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { tlsDirectory } from "./configuration.ts";
+import { passwordOf } from "./credentials.ts";
 import { labelsOf, owned } from "./identity.ts";
 import { containerSecurity, disrupted, placement, podSecurity } from "./instances.ts";
 import { namesOf } from "./names.ts";
@@ -25,11 +26,6 @@ export interface PrimaryJob {
 
 /** What its program ends with when PostgreSQL refused something: trying again can't help. */
 const refusedExitCode = 3;
-
-/** As the value of a variable. */
-export function passwordOf(secret: string) {
-  return { secretKeyRef: { name: secret, key: "password" } };
-}
 
 /** Where its Pod may run. It is small, and belongs to no instance: what keeps those apart is not for it. */
 export function jobPlacement(db: SampleDB): Pick<PodSpec, "nodeSelector" | "tolerations" | "imagePullSecrets"> {

@@ -1,10 +1,10 @@
 // A new password for the application's role: the Secret that holds it until PostgreSQL knows it, and the Job that tells PostgreSQL.
 import type { Job, Secret } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
-import { secretOf } from "./credentials.ts";
+import { passwordOf, secretOf } from "./credentials.ts";
 import { kept } from "./identity.ts";
 import { namesOf } from "./names.ts";
-import { passwordOf, primaryJob } from "./primary-job.ts";
+import { primaryJob } from "./primary-job.ts";
 
 /** On the Job and its Pods: the uid of the Secret that it takes the password from. */
 export const nextPasswordAnnotation = "sampledb.io/next-password";

@@ -131,9 +131,8 @@ export class Credentials {
     await client.mergePatch(secrets, key, { metadata: { annotations: { [unprovenAnnotation]: null } } });
   }
 
-  async dropNextPassword(db: SampleDB, client: KubeClient, { metadata }: Secret): Promise<void> {
-    const key = { namespace: metadata.namespace ?? "", name: metadata.name };
-    await client.delete(secrets, key, { uid: metadata.uid }).catch(ignoreNotFound);
+  async dropNextPassword(db: SampleDB, client: KubeClient, next: Secret): Promise<void> {
+    await client.delete(secrets, keyOf(next), { uid: next.metadata.uid }).catch(ignoreNotFound);
     this.forget(db); // that it waits
   }
 

@@ -210,6 +210,7 @@ async function followsAgain(replica: string): Promise<void> {
 
 /** When the data directory was made: pg_rewind leaves this file alone, a new copy has a new one. */
 const bornAt = (pod: string) => database.shell(pod, "stat --format=%W.%i /var/lib/postgresql/data/PG_VERSION");
+
 test("a replica that has left the primary's history comes back by itself; where going back was cut short before, it is copied anew", async () => {
   const stray = await someReplica();
   const born = await bornAt(stray);

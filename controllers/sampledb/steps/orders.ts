@@ -1,8 +1,8 @@
 // What a person has ordered by annotation.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { sampledbs } from "../../resources.ts";
 import type { Instance } from "../instance.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import type { SampleDBStep } from "../scope.ts";
+import { settleOrder } from "../settle-order.ts";
 import { switchover } from "../switchover.ts";
 
 /** The name of the instance that is to be primary, or `any`. It is taken off when that is so. */
@@ -19,13 +19,13 @@ export const orders: SampleDBStep = async (scope) => {
   const { primary, instances } = observed;
   if (!primary) return doneUntil(lookAgainSeconds);
   if (wanted === primary.podName) {
-    await settle(scope, null);
+    await settleOrder(scope, switchoverAnnotation, null);
     return done;
   }
   if (wanted !== "any" && !instances.some(({ podName }) => podName === wanted)) {
     const note = `there is no instance ${wanted} to switch over to; the order is dropped`;
     deps.events.record(db, { type: "Warning", reason: "SwitchoverImpossible", action: "Switchover", note });
-    await settle(scope, null);
+    await settleOrder(scope, switchoverAnnotation, null);
     return done;
   }
   const heir = instances.find(
@@ -43,12 +43,7 @@ export const orders: SampleDBStep = async (scope) => {
     return doneUntil(lookAgainSeconds);
   }
   // Who it is to be is written down first: whoever goes on after a crash must not choose another.
-  if (wanted === "any") await settle(scope, heir.podName);
+  if (wanted === "any") await settleOrder(scope, switchoverAnnotation, heir.podName);
   await switchover(scope, primary, heir);
   return doneUntil(lookAgainSeconds);
 };
-
-async function settle({ db, key, client }: Scope, value: string | null): Promise<void> {
-  const { uid } = db.metadata;
-  await client.mergePatch(sampledbs, key, { metadata: { uid, annotations: { [switchoverAnnotation]: value } } });
-}

@@ -4,9 +4,9 @@ import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
 import { type Job, jobs, type Secret } from "../../kinds.ts";
-import { sampledbs } from "../../resources.ts";
 import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
 import { imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
+import { settleOrder } from "../settle-order.ts";
 
 /** `app`: whose password is to be another. Taken off when it is so. */
 export const rotateAnnotation = "sampledb.io/rotate-password";
@@ -51,7 +51,7 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
   const { name } = job.metadata;
   if (jobSucceeded(job)) {
     await deps.credentials.handOver(db, client, next);
-    if (isOrdered) await takeOff(scope);
+    if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
     await end(scope, job, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
     deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
@@ -88,11 +88,6 @@ async function remove({ db, objects }: Scope, job: Job | undefined): Promise<voi
 async function refuse(scope: Scope, order: string) {
   const note = `${rotateAnnotation}=${order} is no order: only the password of app can be changed; the order is dropped`;
   scope.deps.events.record(scope.db, { type: "Warning", reason: "RotationImpossible", action: "Rotate", note });
-  await takeOff(scope);
+  await settleOrder(scope, rotateAnnotation, null);
   return done;
-}
-
-async function takeOff({ db, key, client }: Scope): Promise<void> {
-  const { uid } = db.metadata;
-  await client.mergePatch(sampledbs, key, { metadata: { uid, annotations: { [rotateAnnotation]: null } } });
 }
