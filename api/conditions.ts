@@ -55,6 +55,8 @@ export const reasons = {
   /** Nobody takes writes. */
   noPrimary: "NoPrimary",
   instancesNotReady: "InstancesNotReady",
+  /** All instances answer, and none of them would be let lead if the primary were lost now. */
+  noFailoverCandidate: "NoFailoverCandidate",
   /** The number of instances is being changed. */
   scaling: "Scaling",
   /** Volumes are growing. */

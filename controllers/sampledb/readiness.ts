@@ -115,6 +115,15 @@ const instancesMissing: Check = ({ db, observed }) => {
   return no(reasons.instancesNotReady, `${ready} of ${db.spec.replicas} instances answer SQL${which}`);
 };
 
+/** It serves, and would not go on to if its primary were lost now. */
+const noFailoverCandidate: Check = ({ db, observed: { instances, primary } }) => {
+  if (db.spec.replicas < 2 || !primary || instances.some(({ mayTakeOver }) => mayTakeOver)) return undefined;
+  const replicas = instances.filter(({ podName }) => podName !== primary.podName).map(({ podName }) => podName);
+  const meanwhile = db.spec.synchronousReplication === "Required" ? ", and commits may wait for that" : "";
+  const usual = "After a change of primary this takes seconds; where it lasts, their logs say why";
+  return no(reasons.noFailoverCandidate, `${replicas.join(" and ")} can't take over from ${primary.podName} yet${meanwhile}. ${usual}`);
+};
+
 const resizing: Check = ({ db, observed }) => {
   const growing = [...observed.claims.values()].filter(({ spec, status }) => {
     const [asked, there] = [spec?.resources?.requests?.["storage"], status?.capacity?.["storage"]];
@@ -143,6 +152,7 @@ export const readiness: readonly Check[] = [
   rollingOut,
   scaling,
   instancesMissing,
+  noFailoverCandidate,
   resizing,
   failures,
 ];

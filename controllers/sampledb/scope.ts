@@ -135,12 +135,13 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   };
   const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
   const leader = state(names.leader);
+  const leads = leader?.metadata.annotations?.["leader"];
   const dynamicConfig = state(names.dynamicConfig);
-  const synchronous = synchronousOf(state(names.sync));
+  const synchronous = synchronousOf(state(names.sync), leads);
   const instances = cache
     .watched(pods)
     .listBy(byDatabase, index)
-    .map((pod) => instanceOf(pod, leader?.metadata.annotations?.["leader"], synchronous))
+    .map((pod) => instanceOf(pod, leads, synchronous))
     .sort((a, b) => a.ordinal - b.ordinal);
   return {
     statefulSet,
@@ -169,10 +170,11 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   };
 }
 
-/** As Patroni keeps them. Empty where commits are to wait and there is nobody to wait for. */
-function synchronousOf(state: ConfigMap | undefined): ReadonlySet<string> | undefined {
+/** As Patroni keeps them. Empty where commits are to wait and there is nobody to wait for, or whom they wait for is from before. */
+function synchronousOf(state: ConfigMap | undefined, leads: string | undefined): ReadonlySet<string> | undefined {
   const { leader, sync_standby: names = "" } = state?.metadata.annotations ?? {};
-  return leader ? new Set(names.split(",").filter(Boolean)) : undefined;
+  if (!leader) return undefined;
+  return new Set(leader === leads ? names.split(",").filter(Boolean) : []);
 }
 
 /** Who holds Patroni's lock, asked of the API server: for what must not be done by the word of a cache that is behind. */

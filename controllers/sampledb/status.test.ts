@@ -48,6 +48,20 @@ describe("Ready, and why not", () => {
       "InstancesNotReady",
       /2 of 3 .*orders-2 \(ImagePullBackOff\)/,
     ],
+    [
+      "all answer, and none may take over",
+      { db: three, instances: [primary(0), instance(1, { mayTakeOver: false }), instance(2, { mayTakeOver: false })] },
+      "False",
+      "NoFailoverCandidate",
+      /orders-1 and orders-2 can't take over from orders-0/,
+    ],
+    [
+      "one of two may take over",
+      { db: three, instances: [primary(0), instance(1, { mayTakeOver: false }), instance(2)] },
+      "True",
+      "AllInstancesReady",
+      /./,
+    ],
     ["one is not there", { db: three, instances: [primary(0), instance(1)] }, "False", "InstancesNotReady", /2 of 3/],
     [
       "one too many is going",
