@@ -16,11 +16,11 @@ export function serviceAccount(db: SampleDB): ServiceAccount {
 }
 
 /**
- * Reads can't be limited to labels, and a create not to a name: so the operator makes Patroni's ConfigMaps, and Patroni writes to
- * those and to its own Pods only.
+ * Reads can't be limited to labels, and a create not to a name: so the operator makes Patroni's ConfigMaps and the slice of the
+ * read-write Service, and Patroni writes to those and to its own Pods only.
  */
 export function role(db: SampleDB): Role {
-  const { account, dynamicConfig, leader, failover, sync } = namesOf(db);
+  const { account, dynamicConfig, leader, failover, sync, readWriteService } = namesOf(db);
   const instances = Array.from({ length: mostInstances }, (_, ordinal) => podName(db, ordinal));
   return {
     apiVersion: `${group}/v1`,
@@ -30,6 +30,9 @@ export function role(db: SampleDB): Role {
       { apiGroups: [""], resources: ["configmaps", "pods"], verbs: ["get", "list", "watch"] },
       { apiGroups: [""], resources: ["configmaps"], resourceNames: [dynamicConfig, leader, failover, sync], verbs: ["patch", "update"] },
       { apiGroups: [""], resources: ["pods"], resourceNames: instances, verbs: ["patch"] },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], resourceNames: [readWriteService], verbs: ["get", "patch"] },
+      // Without it OpenShift lets nobody write the address of a Pod.
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices/restricted"], verbs: ["create"] },
     ],
   };
 }

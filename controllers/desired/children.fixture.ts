@@ -10,7 +10,7 @@ import { claim, statefulSet } from "./instances.ts";
 import { mostInstances } from "./names.ts";
 import { disruptionBudget } from "./policies.ts";
 import { nextPasswordSecret, rotationJob } from "./rotation.ts";
-import { podsService, readOnlyService, readWriteService } from "./services.ts";
+import { podsService, readOnlyService, readWriteService, readWriteSlice } from "./services.ts";
 import { trialJob, trialSettings } from "./trial.ts";
 
 export const passwords = {
@@ -50,7 +50,7 @@ export function secretsOf(db: SampleDB): KubeObject[] {
 export function childrenOf(db: SampleDB): KubeObject[] {
   const budget = disruptionBudget(db);
   return [
-    ...[readWriteService(db), readOnlyService(db), podsService(db)],
+    ...[readWriteService(db), readWriteSlice(db, "IPv4"), readOnlyService(db), podsService(db)],
     ...[serviceAccount(db), role(db), roleBinding(db)],
     ...(budget ? [budget] : []),
     ...[

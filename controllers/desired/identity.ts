@@ -10,8 +10,6 @@ export const labelNames = {
   component: "sampledb.io/component",
   /** Patroni's own word for what an instance is; the read-only Service follows it. */
   role: "sampledb.io/role",
-  /** On the one Pod that takes writes. Patroni's callback moves it, so that no lost Pod keeps it; the read-write Service follows it. */
-  primary: "sampledb.io/primary",
 } as const;
 
 /** As the API takes it: what has all of these labels. */

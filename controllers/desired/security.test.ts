@@ -65,17 +65,23 @@ describe("the instances' Role", () => {
   const { rules } = role(everything);
   const writing = (rules ?? []).filter(({ verbs }) => verbs.some((verb) => !["get", "list", "watch"].includes(verb)));
 
-  test("knows Pods and ConfigMaps only, no wildcard, and makes and deletes nothing", () => {
-    expect(new Set(rules?.flatMap(({ resources }) => resources))).toEqual(new Set(["configmaps", "pods"]));
-    expect(new Set(rules?.flatMap(({ apiGroups }) => apiGroups))).toEqual(new Set([""]));
-    expect(new Set(rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(["get", "list", "watch", "patch", "update"]));
+  // It is asked for by OpenShift only, and lets nobody write who may not anyway.
+  const restricted = ({ resources }: NonNullable<typeof rules>[number]) => resources?.join() === "endpointslices/restricted";
+
+  test("knows Pods, ConfigMaps and a slice only, no wildcard, and makes and deletes nothing", () => {
+    const others = rules?.filter((rule) => !restricted(rule));
+    expect(new Set(others?.flatMap(({ resources }) => resources))).toEqual(new Set(["configmaps", "pods", "endpointslices"]));
+    expect(new Set(others?.flatMap(({ apiGroups }) => apiGroups))).toEqual(new Set(["", "discovery.k8s.io"]));
+    expect(new Set(others?.flatMap(({ verbs }) => verbs))).toEqual(new Set(["get", "list", "watch", "patch", "update"]));
   });
 
-  test("writes only to what is named: Patroni's state and its own Pods, never the settings of its start", () => {
+  test("writes only to what is named: Patroni's state, its own Pods and where writes go, never the settings of its start", () => {
     const names = namesOf(everything);
-    expect(writing.map(({ resources, resourceNames }) => [resources, resourceNames?.toSorted()])).toEqual([
+    const named = writing.filter((rule) => !restricted(rule));
+    expect(named.map(({ resources, resourceNames }) => [resources, resourceNames?.toSorted()])).toEqual([
       [["configmaps"], [names.dynamicConfig, names.failover, names.leader, names.sync].sort()],
       [["pods"], Array.from({ length: mostInstances }, (_, ordinal) => `orders-${ordinal}`)],
+      [["endpointslices"], [names.readWriteService]],
     ]);
   });
 

@@ -1,25 +1,51 @@
 // The Services: where writes go, where reads may go, and the names of the instances.
-import type { Service } from "../kinds.ts";
+import type { Endpoint, EndpointSlice, Pod, Service } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
-import { instanceSelector, labelNames, owned } from "./identity.ts";
+import { instanceSelector, labelNames, managedBy, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 
 export const postgresPort = 5432;
 export const patroniPort = 8008;
 
-const ports = [{ name: "postgres", port: postgresPort, targetPort: "postgres", protocol: "TCP" }];
+const portName = "postgres";
+const protocol = "TCP";
+const ports = [{ name: portName, port: postgresPort, targetPort: portName, protocol }];
+
+/** Tells the slices of the operator from those that Kubernetes makes for Services with a selector, which wear the Service's labels too. */
+export const sliceLabels = { ...managedBy, "endpointslice.kubernetes.io/managed-by": managedBy["app.kubernetes.io/managed-by"] } as const;
 
 type Exposure = NonNullable<SampleDB["spec"]["services"]>["readWrite"];
 
-/** Leads to the one instance that says it takes writes, and to none that was lost. */
+/** Leads to the one instance that takes writes. It has no selector: the leader itself writes where it leads, and waits for nobody else. */
 export function readWriteService(db: SampleDB): Service {
-  const { spec, ...rest } = service(db, namesOf(db).readWriteService, { [labelNames.primary]: "true" }, db.spec.services?.readWrite);
-  // The label says all: a primary that is restarted has no other that could answer for it, and a probe would add its seconds.
-  return { ...rest, spec: { ...spec, publishNotReadyAddresses: true } };
+  return service(db, namesOf(db).readWriteService, undefined, db.spec.services?.readWrite);
+}
+
+/** Where the read-write Service leads. The leader writes who it is: `endpoints` is Patroni's callback's, and the operator's to mend. */
+export function readWriteSlice(db: SampleDB, addressType: string): EndpointSlice {
+  const { readWriteService: name } = namesOf(db);
+  const metadata = owned(db, name);
+  const labels = { ...metadata.labels, ...sliceLabels, "kubernetes.io/service-name": name };
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { ...metadata, labels },
+    addressType,
+    ports: [{ name: portName, port: postgresPort, protocol }],
+  };
+}
+
+/** As the leader writes itself there; undefined while it has no address of this kind. */
+export function endpointOf({ metadata: { name, namespace = "", uid = "" }, spec, status }: Pod, addressType: string): Endpoint | undefined {
+  const address = status?.podIPs?.find(({ ip }) => ip.includes(":") === (addressType === "IPv6"))?.ip;
+  if (address === undefined) return undefined;
+  const targetRef = { kind: "Pod", namespace, name, uid };
+  const node = spec?.nodeName === undefined ? {} : { nodeName: spec.nodeName };
+  return { addresses: [address], conditions: { ready: true }, ...node, targetRef };
 }
 
 export function readOnlyService(db: SampleDB): Service {
-  return service(db, namesOf(db).readOnlyService, { [labelNames.role]: "replica" }, db.spec.services?.readOnly);
+  return service(db, namesOf(db).readOnlyService, { ...instanceSelector(db), [labelNames.role]: "replica" }, db.spec.services?.readOnly);
 }
 
 /** Names for the instances, also while they are not ready: that is when one is looked for. */
@@ -28,8 +54,8 @@ export function podsService(db: SampleDB): Service {
   return { apiVersion: "v1", kind: "Service", metadata: owned(db, namesOf(db).podsService), spec };
 }
 
-function service(db: SampleDB, name: string, which: Record<string, string>, exposure: Exposure): Service {
+function service(db: SampleDB, name: string, selector: Record<string, string> | undefined, exposure: Exposure): Service {
   const metadata = { ...owned(db, name), ...(exposure?.annotations ? { annotations: exposure.annotations } : {}) };
-  const spec = { type: exposure?.type ?? "ClusterIP", selector: { ...instanceSelector(db), ...which }, ports };
+  const spec = { type: exposure?.type ?? "ClusterIP", ...(selector && { selector }), ports };
   return { apiVersion: "v1", kind: "Service", metadata, spec };
 }

@@ -99,17 +99,30 @@ test("what is deleted or changed by others is mended", async () => {
   await stage.serve("orders-0", "orders-1");
   await client.delete(kinds.services, stage.key("orders-rw"));
   await client.mergePatch(kinds.roles, stage.key("orders-instance"), { rules: [] });
-  await client.mergePatch(kinds.pods, stage.key("orders-1"), { metadata: { labels: { "sampledb.io/primary": "true" } } });
+  await stage.takeWrites(await client.get(kinds.pods, stage.key("orders-1")));
   await eventually("all of it is as it was", 30_000, async () => {
-    const [service, role, pod] = await Promise.all([
+    const [service, role, slice] = await Promise.all([
       client.find(kinds.services, stage.key("orders-rw")),
       client.get(kinds.roles, stage.key("orders-instance")),
-      client.get(kinds.pods, stage.key("orders-1")),
+      client.find(kinds.endpointSlices, stage.key("orders-rw")),
     ]);
-    return service !== undefined && role.rules?.length === 3 && pod.metadata.labels?.["sampledb.io/primary"] === undefined;
+    return service !== undefined && role.rules?.length === 5 && slice?.endpoints?.[0]?.targetRef?.name === "orders-0";
   });
   await stage.change({ replicas: 1 });
   await stage.gone(kinds.podDisruptionBudgets, "orders");
+});
+
+test("the read-write Service does not lead to an address that nobody has any more", async () => {
+  await using stage = await DatabaseStage.open("gone", client, proxy);
+  await stage.run();
+  await stage.create({ replicas: 1 });
+  await stage.serve("orders-0");
+  const whereTo = async () => (await client.get(kinds.endpointSlices, stage.key("orders-rw"))).endpoints ?? [];
+  expect(await whereTo()).toMatchObject([{ addresses: ["192.0.2.1"], targetRef: { name: "orders-0" } }]);
+  await client.delete(kinds.pods, stage.key("orders-0"));
+  await eventually("it leads nowhere", 30_000, async () => (await whereTo()).length === 0);
+  await stage.serve("orders-0");
+  expect(await whereTo()).toHaveLength(1);
 });
 
 test("killed in the middle and started again, it ends in the same state and makes nothing twice", async () => {

@@ -5,9 +5,11 @@ import { anyOf, generationChanged, type Predicate, whenChanged } from "../../run
 import type { Key, KubeObject } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { labelNames, managedBy, selectorOf } from "../desired/identity.ts";
+import { sliceLabels } from "../desired/services.ts";
 import {
   type ConfigMap,
   configMaps,
+  endpointSlices,
   jobs,
   type Pod,
   persistentVolumeClaims,
@@ -43,7 +45,7 @@ function seen(pod: Pod): string {
   const { phase, containerStatuses } = pod.status ?? {};
   const ended = containerStatuses?.map(({ state }) => state?.terminated?.message);
   // Whether it leads is told by another object.
-  return JSON.stringify([instanceOf(pod, pod.metadata.name), phase, ended]);
+  return JSON.stringify([instanceOf(pod, { leads: pod.metadata.name }), phase, ended]);
 }
 
 /** The leader renews its lock in every loop. */
@@ -64,6 +66,7 @@ export function sampleDBController(deps: Dependencies, options: ReconcileOptions
   watch(deps.cache);
   const ours: readonly Resource[] = [
     services,
+    endpointSlices,
     serviceAccounts,
     roles,
     roleBindings,
@@ -85,6 +88,7 @@ function watch(cache: Cache): void {
   const database = { [byDatabase]: (object: KubeObject) => databaseOf(object).map(({ namespace, name }) => `${namespace}/${name}`) };
   cache.watch(pods, { labelSelector, indexes: { [byDatabase]: instancesOnly, [byJob]: jobOf } });
   cache.watch(persistentVolumeClaims, { labelSelector, indexes: database });
+  cache.watch(endpointSlices, { labelSelector: selectorOf(sliceLabels) });
   for (const resource of [
     services,
     serviceAccounts,

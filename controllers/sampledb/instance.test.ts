@@ -1,31 +1,32 @@
 import { describe, expect, test } from "vitest";
+import type { Endpoint } from "../kinds.ts";
 import { instanceOf, problemOf } from "./instance.ts";
 import { pod } from "./observations.fixture.ts";
 
 const running = { state: "running", role: "primary", timeline: 3 };
-const leader = "orders-0";
+const leads = "orders-0";
 
 describe("the role", () => {
   test.each<[string, object | string | undefined, string | undefined, string]>([
-    ["the primary that holds the lock", running, leader, "Primary"],
-    ["one that is being promoted", { ...running, role: "promoted" }, leader, "Primary"],
+    ["the primary that holds the lock", running, leads, "Primary"],
+    ["one that is being promoted", { ...running, role: "promoted" }, leads, "Primary"],
     ["a replica", { ...running, role: "replica" }, "orders-1", "Replica"],
-    ["a replica that just got the lock is no primary before it says so", { ...running, role: "replica" }, leader, "Replica"],
+    ["a replica that just got the lock is no primary before it says so", { ...running, role: "replica" }, leads, "Replica"],
     ["the Pod of a lost node says primary while another holds the lock", running, "orders-1", "Unknown"],
     ["it says primary and nobody holds the lock", running, undefined, "Unknown"],
-    ["it has stopped", { ...running, state: "stopped" }, leader, "Unknown"],
-    ["it has crashed", { ...running, state: "crashed" }, leader, "Unknown"],
-    ["it was demoted", { ...running, role: "demoted" }, leader, "Unknown"],
-    ["it is of no role that is known", { ...running, role: "emperor" }, leader, "Unknown"],
-    ["there is no annotation", undefined, leader, "Unknown"],
-    ["the annotation is garbage", "{not json", leader, "Unknown"],
-    ["the annotation is empty", "", leader, "Unknown"],
-    ["the annotation is no object", "42", leader, "Unknown"],
-    ["the annotation is null", "null", leader, "Unknown"],
-    ["the annotation is a list", "[]", leader, "Unknown"],
-    ["the role is no text", { ...running, role: 7 }, leader, "Unknown"],
+    ["it has stopped", { ...running, state: "stopped" }, leads, "Unknown"],
+    ["it has crashed", { ...running, state: "crashed" }, leads, "Unknown"],
+    ["it was demoted", { ...running, role: "demoted" }, leads, "Unknown"],
+    ["it is of no role that is known", { ...running, role: "emperor" }, leads, "Unknown"],
+    ["there is no annotation", undefined, leads, "Unknown"],
+    ["the annotation is garbage", "{not json", leads, "Unknown"],
+    ["the annotation is empty", "", leads, "Unknown"],
+    ["the annotation is no object", "42", leads, "Unknown"],
+    ["the annotation is null", "null", leads, "Unknown"],
+    ["the annotation is a list", "[]", leads, "Unknown"],
+    ["the role is no text", { ...running, role: 7 }, leads, "Unknown"],
   ])("%s", (_, status, holder, role) => {
-    expect(instanceOf(pod("orders-0", status === undefined ? {} : { status }), holder).role).toBe(role);
+    expect(instanceOf(pod("orders-0", status === undefined ? {} : { status }), { leads: holder }).role).toBe(role);
   });
 });
 
@@ -38,13 +39,13 @@ describe("readiness", () => {
       pod("orders-0", { status: running, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
       { ready: false, going: true },
     ],
-  ])("%s", (_, observed, expected) => expect(instanceOf(observed, leader)).toMatchObject(expected));
+  ])("%s", (_, observed, expected) => expect(instanceOf(observed, { leads })).toMatchObject(expected));
 
   test("a Pod that is going has no problem: it was not starting any more", () => {
     const containerStatuses = [{ state: { waiting: { reason: "CrashLoopBackOff" } } }];
     const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
-    expect(instanceOf(pod("orders-0", { containerStatuses }), leader).problem?.reason).toBe("CrashLoopBackOff");
-    expect(instanceOf(pod("orders-0", { containerStatuses, metadata }), leader).problem).toBeUndefined();
+    expect(instanceOf(pod("orders-0", { containerStatuses }), { leads }).problem?.reason).toBe("CrashLoopBackOff");
+    expect(instanceOf(pod("orders-0", { containerStatuses, metadata }), { leads }).problem).toBeUndefined();
   });
 });
 
@@ -57,7 +58,7 @@ describe("who may take over", () => {
     ["one that they do not wait for", replica, new Set(["orders-1"]), false],
     ["commits are to wait, and there is nobody", replica, new Set<string>(), false],
   ])("%s", (_, status, synchronous, expected) => {
-    expect(instanceOf(pod("orders-0", { status }), "orders-1", synchronous).mayTakeOver).toBe(expected);
+    expect(instanceOf(pod("orders-0", { status }), { leads: "orders-1", synchronous }).mayTakeOver).toBe(expected);
   });
 });
 
@@ -78,25 +79,25 @@ describe("settings that wait for a restart", () => {
     ["why, but not that", { pending_restart_reason: { a: {} } }, undefined],
     ["the reason is null", { pending_restart: true, pending_restart_reason: { a: null } }, [{ name: "a", from: "", to: "" }]],
   ])("%s", (_, told, expected) => {
-    expect(instanceOf(pod("orders-0", { status: { ...running, ...told } }), leader).pendingRestart).toEqual(expected);
+    expect(instanceOf(pod("orders-0", { status: { ...running, ...told } }), { leads }).pendingRestart).toEqual(expected);
   });
 });
 
 test.each([["3"], [3.5], [{}], [null]])("a timeline that is %j is not known: the status would be refused for it", (timeline) => {
-  expect(instanceOf(pod("orders-0", { status: { ...running, timeline } }), leader).timeline).toBeUndefined();
+  expect(instanceOf(pod("orders-0", { status: { ...running, timeline } }), { leads }).timeline).toBeUndefined();
 });
 
 test("what the Pod itself tells", () => {
-  const labels = { "controller-revision-hash": "orders-abc", "sampledb.io/primary": "true" };
+  const labels = { "controller-revision-hash": "orders-abc" };
   const annotations = { "sampledb.io/asked": "digest" };
   expect(
-    instanceOf(pod("orders-7", { status: { ...running, replication_state: "streaming" }, metadata: { labels, annotations } }), "x"),
+    instanceOf(pod("orders-7", { status: { ...running, replication_state: "streaming" }, metadata: { labels, annotations } }), {}),
   ).toMatchObject({
     podName: "orders-7",
     uid: "uid-of-orders-7",
     ordinal: 7,
     revision: "orders-abc",
-    takesWrites: true,
+    takesWrites: false,
     asked: "digest",
     streaming: true,
     timeline: 3,
@@ -126,4 +127,19 @@ describe("why a Pod does not start", () => {
       { reason: "CrashLoopBackOff", message: "ended with exit code 2: bad setting" },
     ],
   ])("%s", (_, observed, expected) => expect(problemOf(observed)).toEqual(expected));
+});
+
+describe("where the read-write Service leads", () => {
+  const podIPs = [{ ip: "10.0.0.7" }, { ip: "fd00::7" }];
+  const there = { addresses: ["10.0.0.7"], targetRef: { uid: "uid-of-orders-0" } };
+  test.each<[string, Endpoint | undefined, boolean]>([
+    ["to it", there, true],
+    ["to its other address", { ...there, addresses: ["fd00::7"] }, true],
+    ["nowhere", undefined, false],
+    ["to an address that it had before its node was restarted", { ...there, addresses: ["10.0.0.6"] }, false],
+    ["to another Pod that had its name", { ...there, targetRef: { uid: "older" } }, false],
+    ["to what nobody named", { addresses: ["10.0.0.7"] }, false],
+  ])("%s", (_, writesTo, expected) => {
+    expect(instanceOf(pod("orders-0", { podIPs }), { writesTo }).takesWrites).toBe(expected);
+  });
 });

@@ -1,9 +1,7 @@
 // An instance as it is observed: its Pod, and what Patroni writes on it.
-
-import { labelNames } from "../desired/identity.ts";
 import { instanceAnnotations } from "../desired/instances.ts";
 import { ordinalOf } from "../desired/names.ts";
-import type { Pod } from "../kinds.ts";
+import type { Endpoint, Pod } from "../kinds.ts";
 
 export interface Instance {
   readonly podName: string;
@@ -59,11 +57,17 @@ interface MemberData {
   readonly xlog_location?: number;
 }
 
-/**
- * `leader` is who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides.
- * `synchronous` are those for which commits wait; undefined where they wait for nobody.
- */
-export function instanceOf(pod: Pod, leader: string | undefined, synchronous?: ReadonlySet<string>): Instance {
+/** What others tell of it. */
+interface Told {
+  /** Who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides. */
+  readonly leads?: string | undefined;
+  /** Those for which commits wait; undefined where they wait for nobody. */
+  readonly synchronous?: ReadonlySet<string> | undefined;
+  /** Where the read-write Service leads. */
+  readonly writesTo?: Endpoint | undefined;
+}
+
+export function instanceOf(pod: Pod, { leads, synchronous, writesTo }: Told): Instance {
   const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
   const data = memberData(pod);
   const going = deletionTimestamp !== undefined;
@@ -74,7 +78,7 @@ export function instanceOf(pod: Pod, leader: string | undefined, synchronous?: R
     ordinal: ordinalOf(name),
     ready: !going && isReady(pod),
     going,
-    role: roleOf(data, name === leader),
+    role: roleOf(data, name === leads),
     timeline: Number.isSafeInteger(data.timeline) ? data.timeline : undefined,
     node: pod.spec?.nodeName,
     address: pod.status?.podIP,
@@ -84,9 +88,14 @@ export function instanceOf(pod: Pod, leader: string | undefined, synchronous?: R
     pendingRestart: pendingSettings(data),
     asked: annotations[instanceAnnotations.asked],
     revision: labels["controller-revision-hash"],
-    takesWrites: labels[labelNames.primary] === "true",
+    takesWrites: writesTo !== undefined && isAt(pod, writesTo),
     problem: going ? undefined : problemOf(pod),
   };
+}
+
+/** Its address is another one after its node was restarted, and another Pod of its name may have been made. */
+export function isAt({ metadata: { uid }, status }: Pod, { addresses: [address], targetRef }: Endpoint): boolean {
+  return targetRef?.uid === uid && (status?.podIPs?.some(({ ip }) => ip === address) ?? false);
 }
 
 /** Where an instance is in the write-ahead log, in bytes; it moves all the time, so it is for metrics, not for status. */

@@ -44,6 +44,7 @@ export function observed(instances: readonly Instance[], told: Partial<Observed>
     dynamicConfig: undefined,
     leader: undefined,
     failover: undefined,
+    writeSlice: undefined,
     initJob: undefined,
     trialJob: undefined,
     rotationJob: undefined,
@@ -99,6 +100,7 @@ export function pod(
     metadata?: Partial<Pod["metadata"]>;
     conditions?: NonNullable<Pod["status"]>["conditions"];
     containerStatuses?: object[];
+    podIPs?: { readonly ip: string }[];
   } = {},
 ): Pod {
   const { annotations, ...metadata } = told.metadata ?? {};
@@ -109,6 +111,7 @@ export function pod(
     metadata: { name, namespace: "shop", uid: `uid-of-${name}`, ...metadata, annotations: { ...annotations, ...patroni } },
     status: {
       conditions: [{ type: "Ready", status: ready ? "True" : "False" }, ...(told.conditions ?? [])],
+      ...(told.podIPs && { podIPs: told.podIPs }),
       containerStatuses: (told.containerStatuses ?? []) as NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>,
     },
   };

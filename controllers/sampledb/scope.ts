@@ -9,6 +9,8 @@ import { claimName, namesOf, ordinalOf } from "../desired/names.ts";
 import {
   type ConfigMap,
   configMaps,
+  type EndpointSlice,
+  endpointSlices,
   type Job,
   jobs,
   type PersistentVolumeClaim,
@@ -57,6 +59,8 @@ export interface Observed {
   readonly dynamicConfig: ConfigMap | undefined;
   readonly leader: ConfigMap | undefined;
   readonly failover: ConfigMap | undefined;
+  /** Where the read-write Service leads. */
+  readonly writeSlice: EndpointSlice | undefined;
   readonly initJob: Job | undefined;
   readonly trialJob: Job | undefined;
   readonly rotationJob: Job | undefined;
@@ -138,10 +142,11 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const leads = leader?.metadata.annotations?.["leader"];
   const dynamicConfig = state(names.dynamicConfig);
   const synchronous = synchronousOf(state(names.sync), leads);
+  const writeSlice = cache.watched(endpointSlices).get(key(names.readWriteService));
   const instances = cache
     .watched(pods)
     .listBy(byDatabase, index)
-    .map((pod) => instanceOf(pod, leads, synchronous))
+    .map((pod) => instanceOf(pod, { leads, synchronous, writesTo: writeSlice?.endpoints?.[0] }))
     .sort((a, b) => a.ordinal - b.ordinal);
   return {
     statefulSet,
@@ -157,6 +162,7 @@ export function observe(db: SampleDB, cache: Cache): Observed {
     dynamicConfig,
     leader,
     failover: state(names.failover),
+    writeSlice,
     initJob: own(names.initJob),
     trialJob: own(names.trialJob),
     rotationJob: own(names.rotation),

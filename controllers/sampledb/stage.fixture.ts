@@ -14,8 +14,10 @@ import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { eventually } from "../../tools/eventually.ts";
+import { ordinalOf } from "../desired/names.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
-import { configMaps, namespaces, type Pod, pods } from "../kinds.ts";
+import { endpointOf } from "../desired/services.ts";
+import { configMaps, endpointSlices, namespaces, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { KnownChoices } from "./choices.ts";
 import { sampleDBController } from "./controller.ts";
@@ -175,7 +177,6 @@ export class DatabaseStage implements AsyncDisposable {
     await this.client.mergePatch(configMaps, this.key(`${database}-failover`), {
       metadata: { annotations: { leader: null, member: null } },
     });
-    await this.client.mergePatch(pods, this.key(from), { metadata: { labels: { "sampledb.io/primary": null } } });
     await this.#answer(from, false);
     await this.client.mergePatch(configMaps, this.key(`${database}-leader`), { metadata: { annotations: { leader: to } } });
     await this.#answer(to, true);
@@ -188,10 +189,19 @@ export class DatabaseStage implements AsyncDisposable {
       timeline: 1,
       ...(leads ? {} : { replication_state: "streaming" }),
     };
-    const labels = { "sampledb.io/role": leads ? "primary" : "replica", ...(leads ? { "sampledb.io/primary": "true" } : {}) };
+    const labels = { "sampledb.io/role": leads ? "primary" : "replica" };
     await this.client.mergePatch(pods, this.key(name), { metadata: { labels, annotations: { status: JSON.stringify(status) } } });
     const conditions = [{ type: "Ready", status: "True" }];
-    await this.client.mergePatch<Pod>(pods, this.key(name), { status: { phase: "Running", conditions } }, { subresource: "status" });
+    const ip = `192.0.2.${1 + ordinalOf(name)}`;
+    const running = { phase: "Running", conditions, podIP: ip, podIPs: [{ ip }] };
+    const pod = await this.client.mergePatch<Pod>(pods, this.key(name), { status: running }, { subresource: "status" });
+    if (leads) await this.takeWrites(pod);
+  }
+
+  /** As the leader's callback does. */
+  async takeWrites(pod: Pod): Promise<void> {
+    const [database] = pod.metadata.name.split(/-\d+$/);
+    await this.client.mergePatch(endpointSlices, this.key(`${database}-rw`), { endpoints: [endpointOf(pod, "IPv4")] });
   }
 
   async initialize(name = "orders"): Promise<void> {

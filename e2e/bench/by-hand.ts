@@ -9,7 +9,7 @@ import { applicationSecret, replicationSecret, superuserSecret } from "../../con
 import { initJob } from "../../controllers/desired/initialization.ts";
 import { statefulSet } from "../../controllers/desired/instances.ts";
 import { disruptionBudget } from "../../controllers/desired/policies.ts";
-import { podsService, readOnlyService, readWriteService } from "../../controllers/desired/services.ts";
+import { podsService, readOnlyService, readWriteService, readWriteSlice } from "../../controllers/desired/services.ts";
 import { nothingKept, rotateCertificates } from "../../controllers/postgres/database-authority.ts";
 import type { SampleDB } from "../../controllers/resources.ts";
 import { postgresImage } from "../../images/catalog.ts";
@@ -32,7 +32,7 @@ export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: s
     ...[superuserSecret(db, password()), replicationSecret(db, password()), applicationSecret(db, password(), kept.bundle)],
     certificateSecret(db, kept),
     ...[serviceAccount(db), role(db), roleBinding(db)],
-    ...[readWriteService(db), readOnlyService(db), podsService(db)],
+    ...[readWriteService(db), readWriteSlice(db, "IPv4"), readOnlyService(db), podsService(db)],
     disruptionBudget(db),
     ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: settings === "final" }), ...patroniStates(db)],
     statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand" }),

@@ -1,5 +1,4 @@
 // How long writes stand still when something breaks or is changed, by a ledger of acknowledged rows; ours and the peer's at once.
-import { labelNames } from "../../controllers/desired/identity.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { say } from "../../tools/progress.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
@@ -37,7 +36,7 @@ export class Contender {
   async whole(): Promise<void> {
     await eventuallySucceeds(`${this.who}: three instances are whole`, 4 * minute, async () => {
       const pods = await this.database.pods();
-      const leading = pods.filter(({ metadata }) => metadata.labels[labelNames.primary] === "true");
+      const leading = [await this.database.primary()];
       const following = pods.filter(({ metadata }) => JSON.parse(metadata.annotations?.status ?? "{}").replication_state === "streaming");
       const heirs = await this.database.heirs();
       const found = [pods.filter(isReady).length, leading.length, following.length, heirs.length];

@@ -125,14 +125,13 @@ export class Database {
     return (await this.pods()).map(nameOf);
   }
 
-  /**
-   * The only Pod with the label that the read-write Service follows; Patroni's own stays on a Pod that is lost. Fails where there
-   * is none or more than one: during an election, ask again.
-   */
+  /** Whom the read-write Service leads to; Patroni's own label stays on a Pod that is lost. Fails during an election: ask again. */
   async primary(): Promise<string> {
-    const names = (await this.pods({ [labelNames.primary]: "true" })).map(nameOf);
+    const service = `${this.name}-rw`;
+    const slices = await this.#kubectl.list("endpointslices", `--selector=kubernetes.io/service-name=${service}`);
+    const names = slices.flatMap((slice) => (slice["endpoints"] ?? []).map(({ targetRef }: KubernetesObject) => targetRef.name as string));
     const [name] = names;
-    if (name === undefined || names.length > 1) throw new Error(`the primary's label is on ${names.join(" and ") || "no Pod"}`);
+    if (name === undefined || names.length > 1) throw new Error(`${service} leads to ${names.join(" and ") || "no Pod"}`);
     return name;
   }
 

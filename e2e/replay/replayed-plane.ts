@@ -21,7 +21,7 @@ import { StandaloneControlPlane } from "../cluster/standalone.ts";
 import { kwokDirectory, startKwok } from "./kwok.ts";
 import { registerNodes } from "./nodes.ts";
 import { startPatroni } from "./patroni-server.ts";
-import { lead, renew, tellMember } from "./replayed-pods.ts";
+import { lead, renew, takeWrites, tellMember } from "./replayed-pods.ts";
 
 /** An address of this machine is none that an EndpointSlice may have. */
 const idleControllers = ["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"];
@@ -136,6 +136,7 @@ export class ReplayedPlane {
     const [certificate, key] = [atob(data["tls.crt"] ?? ""), atob(data["tls.key"] ?? "")];
     const role = leads ? "primary" : "replica";
     if (!this.#patronis.has(name)) this.#patronis.set(name, { uid, server: await startPatroni({ address, certificate, key, role }) });
+    if (leads) await takeWrites(client, pod, database);
     await tellMember(client, keyOf(pod), leads, 1000);
   }
 }

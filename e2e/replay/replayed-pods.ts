@@ -1,6 +1,7 @@
 // What Patroni writes for a Pod that runs nowhere, as it writes it for one that does.
 import { labelNames } from "../../controllers/desired/identity.ts";
-import { type ConfigMap, configMaps, pods } from "../../controllers/kinds.ts";
+import { endpointOf } from "../../controllers/desired/services.ts";
+import { type ConfigMap, configMaps, endpointSlices, type Pod, pods } from "../../controllers/kinds.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { type Key, keyOf } from "../../runtime/kube/object.ts";
 
@@ -10,8 +11,16 @@ export async function tellMember(client: KubeClient, pod: Key, leads: boolean, p
   const member = leads
     ? { ...common, role: "primary", timeline: 1, xlog_location: position }
     : { ...common, role: "replica", timeline: 1, xlog_location: position, replication_state: "streaming" };
-  const labels = { [labelNames.role]: leads ? "primary" : "replica", [labelNames.primary]: leads ? "true" : null };
+  const labels = { [labelNames.role]: leads ? "primary" : "replica" };
   await client.mergePatch(pods, pod, { metadata: { labels, annotations: { status: JSON.stringify(member) } } });
+}
+
+/** As Patroni's callback does. */
+export async function takeWrites(client: KubeClient, pod: Pod, database: string): Promise<void> {
+  const { namespace = "" } = pod.metadata;
+  const key = { namespace, name: `${database}-rw` };
+  const { addressType } = await client.get(endpointSlices, key);
+  await client.mergePatch(endpointSlices, key, { endpoints: [endpointOf(pod, addressType)] });
 }
 
 /** Makes this Pod the leader, where nobody leads yet; says who leads. Of two at the same moment one is refused, and asks again. */

@@ -135,6 +135,22 @@ describe.runIf(isLocal)("faults", () => {
     expect(outage).toBeLessThan(5000);
   });
 
+  test("Kubernetes' controller manager away: writes follow the primary all the same", async () => {
+    const cluster = localCluster();
+    await cluster.killPart("control-plane", "kube-controller-manager");
+    try {
+      await handOver();
+      const { failed, servers } = await ledger.connect(20);
+      expect({ failed, answered: servers.length, inRecovery: servers[0]?.inRecovery }).toEqual({
+        failed: 0,
+        answered: 1,
+        inRecovery: false,
+      });
+    } finally {
+      await cluster.startPart("control-plane", "kube-controller-manager");
+    }
+  });
+
   test("the node with the leading operator and the primary cut off: another takes over, and no new connection goes to the lost one", async () => {
     const cluster = localCluster();
     const node = await leadingElsewhere();

@@ -21,6 +21,7 @@ export class InstanceAccount {
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "patch"] },
       { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
       { apiGroups: [""], resources: ["pods"], verbs: ["patch"], resourceNames: pods },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "patch"], resourceNames: [`${name}-rw`] },
     ];
     const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
     await makeObject(plane, "/api/v1/namespaces/default/serviceaccounts", { metadata });

@@ -37,16 +37,16 @@ class Kubernetes:
             timeout=SECONDS_FOR_AN_ANSWER,
             context=trusting(f"{account}/ca.crt"),
         )
-        self.path = f"/api/v1/namespaces/{read('namespace')}"
+        self.namespace = read("namespace")
         self.headers = {
             "Authorization": f"Bearer {read('token')}",
             "Accept": "application/json",
             "Content-Type": "application/merge-patch+json",
         }
 
-    def call(self, method, path, body=None):
+    def call(self, method, path, body=None, api="/api/v1"):
         """The answer's object; None when there is no such object."""
-        self.connection.request(method, self.path + path, body and json.dumps(body), self.headers)
+        self.connection.request(method, f"{api}/namespaces/{self.namespace}{path}", body and json.dumps(body), self.headers)
         response = self.connection.getresponse()
         answer = json.loads(response.read())
         if response.status == 404:

@@ -1,4 +1,4 @@
-// Patroni's callback on a real API server: which Pods the read-write Service selects after a change of the leader.
+// Patroni's callback on a real API server: where the read-write Service leads after a change of the leader.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -7,31 +7,42 @@ import { InstanceAccount, makeObject } from "./instance-account.fixture.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 const configMaps = "/api/v1/namespaces/default/configmaps";
+const slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+const names = ["orders-0", "orders-1", "orders-2"] as const;
 
 let plane: StandaloneControlPlane;
 let account: InstanceAccount;
 
 beforeAll(async () => {
   plane = await StandaloneControlPlane.start();
-  account = await InstanceAccount.make(plane, "orders", ["orders-0", "orders-1", "orders-2"]);
+  account = await InstanceAccount.make(plane, "orders", names);
 });
 
 afterAll(() => plane?.stop());
 
 beforeEach(async () => {
-  await plane.request("DELETE", `${pods}?gracePeriodSeconds=0`);
-  await plane.request("DELETE", configMaps);
-  for (const name of ["orders-0", "orders-1", "orders-2"]) await makePod(name, "orders");
+  for (const path of [`${pods}?gracePeriodSeconds=0`, configMaps, slices]) await plane.request("DELETE", path);
+  await makeSlice("IPv4");
+  for (const [index, name] of names.entries()) await makePod(name, `192.0.2.${index}`, `2001:db8::${index}`);
 });
 
-async function makePod(name: string, database: string, labels: Record<string, string> = {}): Promise<void> {
-  const spec = { containers: [{ name: "database", image: "none" }], terminationGracePeriodSeconds: 0 };
-  await makeObject(plane, pods, { metadata: { name, labels: { "sampledb.io/name": database, ...labels } }, spec });
+async function makeSlice(addressType: string): Promise<void> {
+  const port = { name: "postgres", port: 5432, protocol: "TCP" };
+  await makeObject(plane, slices, { metadata: { name: "orders-rw" }, addressType, endpoints: [], ports: [port] });
 }
 
-async function setPrimary(...names: readonly string[]): Promise<void> {
-  const labels = { "sampledb.io/primary": "true" };
-  for (const name of names) await plane.request("PATCH", `${pods}/${name}`, { metadata: { labels } });
+async function makePod(name: string, ...addresses: string[]): Promise<void> {
+  const spec = { nodeName: "somewhere", containers: [{ name: "database", image: "none" }], terminationGracePeriodSeconds: 0 };
+  await makeObject(plane, pods, { metadata: { name }, spec });
+  const status = { podIP: addresses[0], podIPs: addresses.map((ip) => ({ ip })) };
+  expect(await plane.request("PATCH", `${pods}/${name}/status`, { status })).toMatchObject({ status: 200 });
+}
+
+/** As a leader before has written it. */
+async function leadTo(name: string, address: string): Promise<void> {
+  const targetRef = { kind: "Pod", name, uid: (await plane.request("GET", `${pods}/${name}`))?.body.metadata.uid };
+  const endpoints = [{ addresses: [address], conditions: { ready: true }, targetRef }];
+  expect(await plane.request("PATCH", `${slices}/orders-rw`, { endpoints })).toMatchObject({ status: 200 });
 }
 
 /** As Patroni holds its lock. */
@@ -41,8 +52,9 @@ async function setLeader(leader: string): Promise<void> {
   if (patched?.status === 404) await makeObject(plane, configMaps, { metadata });
 }
 
-async function primaries(): Promise<string> {
-  return plane.kubectl("get", "pods", "-l", "sampledb.io/primary=true", "-o", "jsonpath={.items[*].metadata.name}");
+async function writesGoTo(): Promise<string> {
+  const endpoint = "{.targetRef.name} {.addresses[*]}";
+  return plane.kubectl("get", "endpointslice", "orders-rw", "-o", `jsonpath={range .endpoints[*]}${endpoint}{end}`);
 }
 
 interface Run {
@@ -56,91 +68,115 @@ async function takeWrites(pod: string, role: string, { action = "on_role_change"
   return await account.run("take-writes", [action, role, "orders"], environment);
 }
 
-test("a new leader takes the label from Pods that can't give it up themselves", async () => {
-  await setPrimary("orders-0", "orders-2");
+test("a new leader takes the writes from a Pod that can't give them up itself", async () => {
+  await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-1");
-  const log = await takeWrites("orders-1", "primary");
-  expect(log).toContain("took the label off orders-0, took the label off orders-2, put the label on, in ");
-  expect(await primaries()).toBe("orders-1");
+  expect(await takeWrites("orders-1", "primary")).toContain(": took the writes, in ");
+  expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
 });
 
 test("the first leader of a new database", async () => {
   await setLeader("orders-0");
-  expect(await takeWrites("orders-0", "primary", { action: "on_start" })).toContain(": put the label on, in ");
-  expect(await primaries()).toBe("orders-0");
+  expect(await takeWrites("orders-0", "primary", { action: "on_start" })).toContain(": took the writes, in ");
+  expect(await writesGoTo()).toBe("orders-0 192.0.2.0");
+});
+
+test("with an address of the family that the Service has", async () => {
+  await plane.request("DELETE", `${slices}/orders-rw`);
+  await makeSlice("IPv6");
+  await setLeader("orders-2");
+  await takeWrites("orders-2", "primary");
+  expect(await writesGoTo()).toBe("orders-2 2001:db8::2");
 });
 
 test("what is right already is not written", async () => {
-  await setPrimary("orders-1");
   await setLeader("orders-1");
-  const before = await plane.request("GET", `${pods}/orders-1`);
+  await takeWrites("orders-1", "primary");
+  const before = await plane.request("GET", `${slices}/orders-rw`);
   expect(await takeWrites("orders-1", "primary", { action: "on_restart" })).toContain("nothing to change");
-  const after = await plane.request("GET", `${pods}/orders-1`);
+  const after = await plane.request("GET", `${slices}/orders-rw`);
   expect(after?.body.metadata).toEqual(before?.body.metadata);
 });
 
-test.each(["replica", "demoted", "standby_leader"])("as %s a Pod gives the label up and leaves the others alone", async (role) => {
-  await setPrimary("orders-0", "orders-1");
+test("a leader whose address is another one now", async () => {
+  await leadTo("orders-1", "192.0.2.99");
   await setLeader("orders-1");
-  expect(await takeWrites("orders-0", role)).toContain(": took the label off, in ");
-  expect(await primaries()).toBe("orders-1");
+  expect(await takeWrites("orders-1", "primary", { action: "on_start" })).toContain(": took the writes, in ");
+  expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
 });
 
-test("a primary that was killed and comes back keeps the label for as long as it has the lock", async () => {
-  await setPrimary("orders-0");
+test.each(["replica", "demoted", "standby_leader"])("as %s a Pod gives the writes up", async (role) => {
+  await leadTo("orders-0", "192.0.2.0");
+  await setLeader("orders-1");
+  expect(await takeWrites("orders-0", role)).toContain(": gave the writes up, in ");
+  expect(await writesGoTo()).toBe("");
+});
+
+test.each(["replica", "demoted", "standby_leader"])("as %s a Pod leaves another's alone", async (role) => {
+  await leadTo("orders-1", "192.0.2.1");
+  await setLeader("orders-1");
+  expect(await takeWrites("orders-0", role)).toContain(": nothing to change, in ");
+  expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
+});
+
+test("a primary that was killed and comes back keeps them for as long as it has the lock", async () => {
+  await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-0");
   const coming = takeWrites("orders-0", "replica", { action: "on_start" });
   await expect(Promise.race([coming, sleep(2000)])).resolves.toBeUndefined();
-  expect(await primaries()).toBe("orders-0");
+  expect(await writesGoTo()).toBe("orders-0 192.0.2.0");
   await setLeader("orders-1");
-  expect(await coming).toContain(": took the label off, in ");
-  expect(await primaries()).toBe("");
+  expect(await coming).toContain(": gave the writes up, in ");
+  expect(await writesGoTo()).toBe("");
 });
 
-test("one that comes back and is not promoted does not keep it for ever", async () => {
-  await setPrimary("orders-0");
+test("one that comes back and is not promoted does not keep them for ever", async () => {
+  await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-0");
-  expect(await takeWrites("orders-0", "replica", { action: "on_start" })).toContain(": took the label off, in ");
-  expect(await primaries()).toBe("");
+  expect(await takeWrites("orders-0", "replica", { action: "on_start" })).toContain(": gave the writes up, in ");
+  expect(await writesGoTo()).toBe("");
 });
 
 test("whoever lost the lock again changes nothing", async () => {
-  await setPrimary("orders-0");
+  await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-2");
   expect(await takeWrites("orders-1", "primary")).toContain("not the leader");
-  expect(await primaries()).toBe("orders-0");
+  expect(await writesGoTo()).toBe("orders-0 192.0.2.0");
+});
+
+test("of two leaders that follow each other at once, the last one has the writes", async () => {
+  for (let round = 0; round < 8; round++) {
+    await setLeader("orders-0");
+    const earlier = takeWrites("orders-0", "primary");
+    await sleep(round * 15); // somewhere in the middle of its requests
+    await setLeader("orders-1");
+    await Promise.all([earlier, takeWrites("orders-1", "primary")]);
+    expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
+  }
 });
 
 test("without a lock nobody is the leader", async () => {
   expect(await takeWrites("orders-1", "primary")).toContain("not the leader");
-  expect(await primaries()).toBe("");
-});
-
-test("the primary of another database keeps its label", async () => {
-  await makePod("billing-0", "billing", { "sampledb.io/primary": "true" });
-  await setLeader("orders-1");
-  await takeWrites("orders-1", "primary");
-  expect(await primaries()).toBe("billing-0 orders-1");
+  expect(await writesGoTo()).toBe("");
 });
 
 test("an API server that is away for a moment is asked again", async () => {
-  await setPrimary("orders-0");
+  await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-1");
   plane.pausePart("kube-apiserver");
   setTimeout(() => plane.resumePart("kube-apiserver"), 3000);
-  expect(await takeWrites("orders-1", "primary")).toContain("put the label on");
-  expect(await primaries()).toBe("orders-1");
+  expect(await takeWrites("orders-1", "primary")).toContain("took the writes");
+  expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
 });
 
-test("the label of another that can't be taken off keeps the leader's from being put on; after half a minute it gives up", async () => {
-  await makePod("orders-9", "orders", { "sampledb.io/primary": "true" }); // not among those that the role names
+test("after half a minute it gives up, and says why: the operator goes on where it ended", async () => {
+  await plane.request("DELETE", `${slices}/orders-rw`);
   await setLeader("orders-1");
   const nobody = await freePort();
   const began = performance.now();
   await Promise.all([
-    expect(takeWrites("orders-1", "primary")).rejects.toThrow(/gave up: .*403.*orders-9.*forbidden/),
+    expect(takeWrites("orders-1", "primary")).rejects.toThrow(/gave up: .*no EndpointSlice orders-rw/),
     expect(takeWrites("orders-1", "primary", { port: nobody })).rejects.toThrow(/gave up: ConnectionRefusedError/),
   ]);
   expect(performance.now() - began).toBeLessThan(40_000);
-  expect(await primaries()).toBe("orders-9");
 });
