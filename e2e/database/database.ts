@@ -114,10 +114,10 @@ export class Database {
     });
   }
 
-  /** Its Pods, by name; those with more labels, where any are told. */
-  async pods(labels: Readonly<Record<string, string>> = {}): Promise<KubernetesObject[]> {
-    const all = { [labelNames.component]: instanceComponent, [labelNames.database]: this.name, ...labels };
-    const pods = await this.#kubectl.list("pods", `--selector=${selectorOf(all)}`);
+  /** Its Pods, by name. */
+  async pods(): Promise<KubernetesObject[]> {
+    const selector = selectorOf({ [labelNames.component]: instanceComponent, [labelNames.database]: this.name });
+    const pods = await this.#kubectl.list("pods", `--selector=${selector}`);
     return pods.sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en", { numeric: true }));
   }
 
