@@ -50,7 +50,7 @@ test-e2e: $(installed) ## Tests on a local Kubernetes of three nodes (or yours, 
 	@$(NODE) tools/test.ts e2e
 
 .PHONY: test-matrix
-test-matrix: $(installed) ## Every change of a database interrupted, faults of machines, 50 databases at once (half an hour; make test leaves it out)
+test-matrix: $(installed) ## Every change of a database interrupted, faults of machines, nine instances, 50 databases at once (half an hour; make test leaves it out)
 	@$(NODE) tools/test.ts matrix
 
 ##@ The API

@@ -224,7 +224,7 @@ export const sampleDBSpec = withRules(
       .enum(["Disabled", "Preferred", "Required"])
       .default("Disabled")
       .describe(
-        "Whether a commit waits for a replica. `Preferred` waits while there is one. `Required` never goes on alone: no acknowledged commit is lost, and without a replica writes wait; it needs 2 replicas or more.",
+        "Whether a commit waits for replicas, so many that it is on a majority of the instances. `Preferred` waits while there are any. `Required` never goes on alone: no acknowledged commit is lost, and without a replica writes wait; it needs 2 replicas or more.",
       ),
     bootstrap: bootstrap.default({ databaseName: "app", ownerName: "app" }).describe("What is made once, in a new database."),
     services: z

@@ -83,6 +83,17 @@ describe("Patroni's settings", () => {
     expect(making).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
   });
 
+  test.each([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [5, 2],
+    [9, 4],
+  ])("of %i instances a commit waits for %i replicas, a majority with the primary", (replicas, count) => {
+    expect(dynamic({ replicas })).toMatchObject({ synchronous_node_count: count });
+  });
+
   test("keep to Patroni's own rule, and serve on without the API server", () => {
     const { ttl, loop_wait, retry_timeout, failsafe_mode } = dynamic();
     expect(loop_wait + 2 * retry_timeout).toBeLessThanOrEqual(ttl);

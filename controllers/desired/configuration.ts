@@ -104,11 +104,14 @@ export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean
     loop_wait: 5,
     retry_timeout: 5,
     failsafe_mode: true, // with all members up the primary serves on while the API server is away
-    // Quorum: a commit waits for any one replica, and each of them can take over. In Patroni's older mode only the one replica that
+    // Quorum: a commit waits for any so many replicas, and each of them can take over. In Patroni's older mode only the one replica that
     // is synchronous at the moment can, and a switchover to another stops the primary for nothing (seen).
     synchronous_mode: synchronous === "Disabled" ? "off" : mode,
     // From the first second on: what is written before is lost with its primary.
     synchronous_mode_strict: synchronous === "Required",
+    // With the primary itself a majority. Were it one of eight, all eight would be needed to be sure that one of them has everything:
+    // a primary that is lost together with any replica on its node would have no successor.
+    synchronous_node_count: Math.max(1, Math.floor(db.spec.replicas / 2)),
     postgresql: {
       use_pg_rewind: true,
       use_slots: true,
@@ -128,7 +131,7 @@ export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, str
   return {
     shared_buffers: sharedBuffers(spec.resources),
     max_connections: 100,
-    max_wal_senders: 10,
+    max_wal_senders: 20, // a replica that is copied takes two, and eight may be at once
     max_replication_slots: 10,
     // After a primary was killed and is back, commits wait until a replica has found it again: by default it looks every 5 s.
     wal_retrieve_retry_interval: "1s",

@@ -1,0 +1,76 @@
+// As many instances as there may be, on fewer nodes: what is lost with a node is more than one of them.
+import { beforeAll, describe, expect, test } from "vitest";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
+import { isReady } from "../cluster/status.ts";
+import { findContainer, killContainer } from "../database/faults.ts";
+import type { Report } from "../database/ledger.ts";
+import { deployedOperator } from "../suites/deployed-operator.ts";
+import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
+import { Subject } from "./subject.ts";
+
+const minutes = 60_000;
+const replicas = 9;
+
+describe.runIf(isLocal)("nine instances", () => {
+  deployedOperator();
+  const namespace = suiteNamespace("matrix-nine");
+  let subject: Subject;
+  let ledgerNode: string;
+
+  beforeAll(async () => {
+    [ledgerNode = ""] = await schedulableNodes();
+    const spec = { name: "nine", replicas, synchronousReplication: "Required" } as const;
+    subject = await Subject.start(namespace, namespace.namespace ?? "", spec, ledgerNode);
+    return () => subject.census.stop();
+  }, 10 * minutes);
+
+  async function whole(): Promise<void> {
+    await eventuallySucceeds("all nine are there", 5 * minutes, () => subject.database.waitReady(1000));
+    await subject.database.waitHeirs();
+    await subject.sound();
+  }
+
+  const serverOf = ({ last }: Report) => {
+    if (!last) throw new Error("nothing was acknowledged yet");
+    return last.server;
+  };
+
+  test("all follow the primary, and every node has its share", async () => {
+    await whole();
+    const following = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum'";
+    expect(await subject.database.sql(following, { superuser: true })).toBe(String(replicas - 1));
+    const nodes = (await subject.database.pods()).map(({ spec }) => spec.nodeName as string);
+    for (const node of await schedulableNodes()) expect(nodes.filter((name) => name === node).length).toBeGreaterThan(1);
+  });
+
+  test("every process of the primary killed", async () => {
+    const before = await subject.ledger.report();
+    await killContainer(localCluster(), await findContainer(namespace, await subject.database.primary()));
+    await subject.ledger.acknowledges({ rows: 10, deadlineMs: minutes, otherThan: serverOf(before) });
+    await whole();
+  });
+
+  test("the primary's node cut off, and two replicas or more with it: another takes over", async () => {
+    const { database, ledger } = subject;
+    const elsewhere = (await database.pods()).find(({ spec }) => spec.nodeName !== ledgerNode)?.["metadata"].name as string;
+    if ((await database.nodeOf(await database.primary())) === ledgerNode) await database.switchOver(elsewhere);
+    await whole();
+    const node = await database.nodeOf(await database.primary());
+    const before = await ledger.report();
+    await localCluster().cutNetwork(node);
+    try {
+      await ledger.acknowledges({ rows: 10, deadlineMs: 1.5 * minutes, otherThan: serverOf(before) });
+    } finally {
+      await localCluster().joinNetwork(node);
+    }
+    await eventually(`${node} is Ready again`, 3 * minutes, async () => isReady((await kubectl.get("node", node)) ?? {}));
+    await whole();
+  });
+
+  test("down to three in one change", async () => {
+    await subject.database.change({ replicas: 3 });
+    await subject.watchingWriters(subject.database.waitReady(5 * minutes));
+    expect(await subject.database.instances()).toEqual(["nine-0", "nine-1", "nine-2"]);
+    await subject.sound();
+  });
+});
