@@ -32,7 +32,8 @@ export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: s
     ...[superuserSecret(db, password()), replicationSecret(db, password()), applicationSecret(db, password(), kept.bundle)],
     certificateSecret(db, kept),
     ...[serviceAccount(db), role(db), roleBinding(db)],
-    ...[readWriteService(db), readWriteSlice(db, "IPv4"), readOnlyService(db), podsService(db)],
+    ...[readWriteService(db), readOnlyService(db), podsService(db)],
+    { ...readWriteSlice(db, "IPv4"), endpoints: [] } as KubeObject, // kubectl wants to see them
     disruptionBudget(db),
     ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: settings === "final" }), ...patroniStates(db)],
     statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand" }),
