@@ -33,8 +33,8 @@ const parts = {
 type StandalonePart = keyof typeof parts;
 
 interface StandaloneOptions {
-  /** More arguments for the controller-manager: which of its controllers have nothing to do here. */
-  readonly controllerManager?: readonly string[];
+  /** More arguments for its parts; where one is there already, the last counts. */
+  readonly more?: Partial<Record<StandalonePart, readonly string[]>>;
   /** For nodes that somebody else brings: without one no Pod is given a node. */
   readonly scheduler?: boolean;
 }
@@ -95,7 +95,7 @@ export class StandaloneControlPlane {
   /** Starts a part that is not running, with what it had stored before. */
   async startPart(part: StandalonePart): Promise<void> {
     const log = openLog(this.logFile(part));
-    const more = part === "kube-controller-manager" ? (this.#options.controllerManager ?? []) : [];
+    const more = this.#options.more?.[part] ?? [];
     // A test runner that is killed can't clean up: the kernel ends its children then.
     const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", await program(part), ...parts[part](this.#settings), ...more], {
       stdio: ["ignore", log, log],

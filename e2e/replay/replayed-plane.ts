@@ -34,6 +34,12 @@ interface Answering {
   readonly server: Server;
 }
 
+/**
+ * Pods answer on loopback, where no Service may lead. So Services have addresses of IPv6, and Pods a second one, at which nobody is; nor
+ * may the API server tell its own, which is none of these.
+ */
+const servicesOfIPv6 = ["--service-cluster-ip-range=fd00:5db::/112", "--endpoint-reconciler-type=none"];
+
 export class ReplayedPlane {
   readonly plane: StandaloneControlPlane;
   readonly client: KubeClient;
@@ -57,7 +63,8 @@ export class ReplayedPlane {
   static async start(): Promise<ReplayedPlane> {
     const kwok = await kwokDirectory(); // first: it may have to be built, and nodes that nobody plays are given up
     const controllers = `--controllers=*,${idleControllers.map((name) => `-${name}`).join(",")}`;
-    const plane = await StandaloneControlPlane.start({ controllerManager: [controllers], scheduler: true });
+    const more = { "kube-controller-manager": [controllers], "kube-apiserver": servicesOfIPv6 };
+    const plane = await StandaloneControlPlane.start({ more, scheduler: true });
     const replayed = new ReplayedPlane(plane);
     try {
       await registerNodes(replayed.client);
