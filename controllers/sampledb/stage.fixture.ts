@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
 import type { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { takeWrites } from "../../e2e/replay/replayed-pods.ts";
 import { Objects } from "../../runtime/controller/objects.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { NotFound } from "../../runtime/kube/errors.ts";
@@ -16,8 +17,7 @@ import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { ordinalOf } from "../desired/names.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
-import { endpointOf } from "../desired/services.ts";
-import { configMaps, endpointSlices, namespaces, type Pod, pods } from "../kinds.ts";
+import { configMaps, namespaces, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { KnownChoices } from "./choices.ts";
 import { sampleDBController } from "./controller.ts";
@@ -201,7 +201,7 @@ export class DatabaseStage implements AsyncDisposable {
   /** As the leader's callback does. */
   async takeWrites(pod: Pod): Promise<void> {
     const [database] = pod.metadata.name.split(/-\d+$/);
-    await this.client.mergePatch(endpointSlices, this.key(`${database}-rw`), { endpoints: [endpointOf(pod, "IPv4")] });
+    await takeWrites(this.client, pod, database ?? "");
   }
 
   async initialize(name = "orders"): Promise<void> {

@@ -96,9 +96,14 @@ export class Database {
 
   /** Who has every acknowledged commit, as Patroni keeps it; some loops after a change of primary it is all replicas again. */
   async heirs(): Promise<string[]> {
+    return (await this.#succession()).heirs;
+  }
+
+  /** Of whom they are the heirs is the last primary for a while. */
+  async #succession(): Promise<{ readonly leader: string | undefined; readonly heirs: string[] }> {
     const state = await this.#kubectl.get("configmap", `${this.name}-sync`);
-    const names: string = state?.["metadata"].annotations?.sync_standby ?? "";
-    return names.split(",").filter(Boolean);
+    const { leader, sync_standby: names = "" } = state?.["metadata"].annotations ?? {};
+    return { leader, heirs: (names as string).split(",").filter(Boolean) };
   }
 
   /**
@@ -107,10 +112,9 @@ export class Database {
    */
   async waitHeirs(): Promise<void> {
     await eventually(`every replica of ${this.name} can take over`, 60_000, async () => {
-      const state = await this.#kubectl.get("configmap", `${this.name}-sync`);
-      const { leader } = state?.["metadata"].annotations ?? {};
+      const { leader, heirs } = await this.#succession();
       const replicas = (await this.instances()).filter((name) => name !== leader);
-      return leader === (await this.primary()) && (await this.heirs()).sort().join() === replicas.sort().join();
+      return leader === (await this.primary()) && heirs.sort().join() === replicas.sort().join();
     });
   }
 

@@ -11,6 +11,12 @@ export type { Connections } from "./ledger-writer.ts";
 /** What every verdict must say, whatever was done to the database; in a test's difference, which rows were lost, and whose they were. */
 export const nothingLost = { lost: 0, firstLost: [], unexpected: 0, firstUnexpected: [] } as const satisfies Partial<Verdict>;
 
+/** Who took the last row; fails where there is none. */
+export function lastServer({ last }: Report): Server {
+  if (!last) throw new Error("nothing was acknowledged yet");
+  return last.server;
+}
+
 interface LedgerOptions {
   /** The database's name; its Secret is NAME-app. */
   readonly database: string;

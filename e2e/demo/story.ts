@@ -7,7 +7,7 @@ import type { Kubectl } from "../cluster/kubectl.ts";
 import type { LocalCluster } from "../cluster/local-cluster.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { Database } from "../database/database.ts";
-import { Ledger, type Server, type Verdict } from "../database/ledger.ts";
+import { Ledger, lastServer, type Verdict } from "../database/ledger.ts";
 import { Operator } from "../database/operator.ts";
 import type { Chronicle } from "./chronicle.ts";
 import { namespaceName } from "./preparation.ts";
@@ -73,7 +73,7 @@ async function loseNode(scene: Scene, cluster: LocalCluster): Promise<void> {
       await database.waitHeirs();
     });
   }
-  const before = await lastServer(ledger);
+  const before = lastServer(await ledger.report());
   try {
     await chronicle.step(`${node} cut off with operator and primary; another instance takes writes`, async () => {
       await cluster.cutNetwork(node);
@@ -104,7 +104,7 @@ async function wholeAgain({ namespace, operator, database }: Scene): Promise<voi
 async function losePrimary({ namespace, chronicle, database, ledger }: Scene): Promise<void> {
   const primary = await database.primary();
   await chronicle.step(`${primary}, the primary, killed without a warning; whole again`, async () => {
-    const before = await lastServer(ledger);
+    const before = lastServer(await ledger.report());
     await namespace.run("delete", "pod", primary, "--grace-period=0", "--force");
     await ledger.acknowledges({ rows: 1, deadlineMs: 120_000, otherThan: before });
     await database.waitReady();
@@ -112,7 +112,7 @@ async function losePrimary({ namespace, chronicle, database, ledger }: Scene): P
 }
 
 async function changeParameter({ chronicle, database, ledger }: Scene): Promise<void> {
-  const before = await lastServer(ledger);
+  const before = lastServer(await ledger.report());
   await chronicle.step("work_mem raised to 8MB: tried first, then reloaded by all", async () => {
     await database.change({ postgresql: { parameters: { work_mem: "8MB" } } });
     await database.waitReady();
@@ -121,7 +121,7 @@ async function changeParameter({ chronicle, database, ledger }: Scene): Promise<
       if (value !== "8MB") throw new Refusal(`work_mem of ${pod} is ${value}`);
     }
   });
-  const { address, started } = await lastServer(ledger);
+  const { address, started } = lastServer(await ledger.report());
   if (address !== before.address || started !== before.started)
     throw new Refusal("the primary was restarted for a parameter that is reloaded");
 }
@@ -147,10 +147,4 @@ async function drainNode(scene: Scene): Promise<void> {
     await kubectl.run("uncordon", node);
     await wholeAgain(scene);
   });
-}
-
-async function lastServer(ledger: Ledger): Promise<Server> {
-  const { last } = await ledger.report();
-  if (!last) throw new Error("nothing was acknowledged yet");
-  return last.server;
 }

@@ -1,10 +1,10 @@
 // Faults of the machines below: container runtime, kubelet, etcd, and a node that loses power.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
-import { isReady } from "../cluster/status.ts";
+import { eventuallySucceeds } from "../../tools/eventually.ts";
+import { lastServer } from "../database/ledger.ts";
 import { deployedOperator, operator } from "../suites/deployed-operator.ts";
-import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
+import { isLocal, kubectl, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
 import { Subject } from "./subject.ts";
 
 const minutes = 60_000;
@@ -35,8 +35,7 @@ describe.runIf(isLocal)("machines", () => {
     const { database } = subject;
     if ((await database.nodeOf(await database.primary())) !== ledgerNode) return await database.nodeOf(await database.primary());
     const pod = (await database.pods()).find(({ spec }) => spec.nodeName !== ledgerNode)?.["metadata"].name as string;
-    await namespace.run("annotate", "sampledb", "machines", `sampledb.io/switchover=${pod}`);
-    await eventually(`${pod} is primary`, 2 * minutes, async () => (await database.get()).status?.primaryPodName === pod);
+    await database.switchOver(pod);
     await database.waitReady();
     await database.waitHeirs();
     return await database.nodeOf(pod);
@@ -72,15 +71,13 @@ describe.runIf(isLocal)("machines", () => {
     const before = await subject.ledger.report();
     await localCluster().powerOff(node);
     try {
-      const { last } = before;
-      if (!last) throw new Error("nothing was acknowledged yet");
-      await subject.ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: last.server });
+      await subject.ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: lastServer(before) });
       expect(await subject.database.primary()).not.toBe(lost);
     } finally {
       await localCluster().powerOn(node);
       await localCluster().boot(node);
     }
-    await eventually(`${node} is Ready again`, 3 * minutes, async () => isReady((await kubectl.get("node", node)) ?? {}));
+    await nodeBack(node, 3 * minutes);
     await subject.database.waitReady(6 * minutes);
     const claims = Object.keys(subject.census.births()).filter((what) => !what.startsWith("Pod "));
     expect(claims).toEqual([]); // its Pod may be made anew, on its own volume

@@ -1,11 +1,10 @@
 // As many instances as there may be, on fewer nodes: what is lost with a node is more than one of them.
 import { beforeAll, describe, expect, test } from "vitest";
-import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
-import { isReady } from "../cluster/status.ts";
+import { eventuallySucceeds } from "../../tools/eventually.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
-import type { Report } from "../database/ledger.ts";
+import { lastServer } from "../database/ledger.ts";
 import { deployedOperator } from "../suites/deployed-operator.ts";
-import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
+import { isLocal, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
 import { Subject } from "./subject.ts";
 
 const minutes = 60_000;
@@ -30,11 +29,6 @@ describe.runIf(isLocal)("nine instances", () => {
     await subject.sound();
   }
 
-  const serverOf = ({ last }: Report) => {
-    if (!last) throw new Error("nothing was acknowledged yet");
-    return last.server;
-  };
-
   test("all follow the primary, and every node has its share", async () => {
     await whole();
     const following = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum'";
@@ -46,7 +40,7 @@ describe.runIf(isLocal)("nine instances", () => {
   test("every process of the primary killed", async () => {
     const before = await subject.ledger.report();
     await killContainer(localCluster(), await findContainer(namespace, await subject.database.primary()));
-    await subject.ledger.acknowledges({ rows: 10, deadlineMs: minutes, otherThan: serverOf(before) });
+    await subject.ledger.acknowledges({ rows: 10, deadlineMs: minutes, otherThan: lastServer(before) });
     await whole();
   });
 
@@ -59,11 +53,11 @@ describe.runIf(isLocal)("nine instances", () => {
     const before = await ledger.report();
     await localCluster().cutNetwork(node);
     try {
-      await ledger.acknowledges({ rows: 10, deadlineMs: 1.5 * minutes, otherThan: serverOf(before) });
+      await ledger.acknowledges({ rows: 10, deadlineMs: 1.5 * minutes, otherThan: lastServer(before) });
     } finally {
       await localCluster().joinNetwork(node);
     }
-    await eventually(`${node} is Ready again`, 3 * minutes, async () => isReady((await kubectl.get("node", node)) ?? {}));
+    await nodeBack(node, 3 * minutes);
     await whole();
   });
 

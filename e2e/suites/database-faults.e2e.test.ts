@@ -2,13 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
-import { isReady } from "../cluster/status.ts";
 import { Database, sampleDB, whyNotReady } from "../database/database.ts";
 import { findContainer, freezeContainer, killContainer, leaveHistory, runningContainers, thawContainer } from "../database/faults.ts";
-import { Ledger, nothingLost, type Report } from "../database/ledger.ts";
+import { Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
 import { deployedOperator, operator, system } from "./deployed-operator.ts";
-import { isLocal, kubectl, localCluster, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
+import { isLocal, kubectl, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
 const namespace = suiteNamespace("database-faults");
@@ -37,10 +36,11 @@ afterEach(async () => {
   expect(await database.writable()).toHaveLength(1);
 });
 
-const lastServer = ({ last }: Report) => {
-  if (!last) throw new Error("nothing was acknowledged yet");
-  return last.server;
-};
+/** New connections through the read-write Service: each is answered, by the same one, which takes writes. */
+async function onePrimaryAnswers(attempts: number): Promise<void> {
+  const { failed, servers } = await ledger.connect(attempts);
+  expect({ failed, answered: servers.length, inRecovery: servers[0]?.inRecovery }).toEqual({ failed: 0, answered: 1, inRecovery: false });
+}
 
 async function longestOutageSince(moment: number): Promise<number> {
   return Math.max(0, ...(await ledger.outagesSince(moment)).map(({ milliseconds }) => milliseconds));
@@ -140,12 +140,7 @@ describe.runIf(isLocal)("faults", () => {
     await cluster.killPart("control-plane", "kube-controller-manager");
     try {
       await handOver();
-      const { failed, servers } = await ledger.connect(20);
-      expect({ failed, answered: servers.length, inRecovery: servers[0]?.inRecovery }).toEqual({
-        failed: 0,
-        answered: 1,
-        inRecovery: false,
-      });
+      await onePrimaryAnswers(20);
     } finally {
       await cluster.startPart("control-plane", "kube-controller-manager");
     }
@@ -162,18 +157,13 @@ describe.runIf(isLocal)("faults", () => {
     await cluster.cutNetwork(node);
     try {
       await ledger.acknowledges({ rows: 1, deadlineMs: 90_000, otherThan: lastServer(before) });
-      const { failed, servers } = await ledger.connect(100);
-      expect({ failed, answered: servers.length, inRecovery: servers[0]?.inRecovery }).toEqual({
-        failed: 0,
-        answered: 1,
-        inRecovery: false,
-      });
+      await onePrimaryAnswers(100);
       const outage = await longestOutageSince(before.now);
       expect(outage).toBeLessThan(60_000);
     } finally {
       await cluster.joinNetwork(node);
     }
-    await eventually(`${node} is Ready again`, 120_000, async () => isReady((await kubectl.get("node", node)) ?? {}));
+    await nodeBack(node, 120_000);
     await operator.ready();
   });
 

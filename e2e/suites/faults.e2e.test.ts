@@ -2,15 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { isReady } from "../cluster/status.ts";
-import { isLocal, kubectl, localCluster, suiteNamespace } from "./test-cluster.ts";
+import { isLocal, kubectl, localCluster, nodeBack, nodeReady, suiteNamespace } from "./test-cluster.ts";
 import { diskClaim, startPods, toolbox } from "./toolbox.ts";
 
 const namespace = suiteNamespace("faults");
-
-async function nodeReady(name: string): Promise<boolean> {
-  const node = await kubectl.get("node", name);
-  return node !== undefined && isReady(node);
-}
 
 describe.runIf(isLocal)("a node", () => {
   test("that is cut off can't be reached and turns NotReady; rejoined it is Ready with the same Pod running", async () => {
@@ -34,7 +29,7 @@ describe.runIf(isLocal)("a node", () => {
     } finally {
       await cluster.joinNetwork("node-3");
     }
-    await eventually("node-3 is Ready again", 120_000, () => nodeReady("node-3"));
+    await nodeBack("node-3", 120_000);
     expect(await namespace.exec("near", knock)).toContain("reached");
     expect((await namespace.get("pod", "far"))?.["status"].containerStatuses[0].restartCount).toBe(0);
   });

@@ -1,9 +1,11 @@
 // What every e2e suite starts from: kubectl for the cluster under test, and namespaces of its own.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
+import { eventually } from "../../tools/eventually.ts";
 import { Kubectl, type KubernetesObject } from "../cluster/kubectl.ts";
 import { LocalCluster } from "../cluster/local-cluster.ts";
 import { clusterPlan } from "../cluster/plan.ts";
+import { isReady } from "../cluster/status.ts";
 import { Database } from "../database/database.ts";
 
 export const kubectl = new Kubectl(inject("kubeconfig"));
@@ -13,6 +15,15 @@ export const isLocal = inject("clusterIndex") !== undefined;
 
 export function localCluster(): LocalCluster {
   return new LocalCluster(clusterPlan(inject("clusterIndex") ?? 0));
+}
+
+export async function nodeReady(name: string): Promise<boolean> {
+  return isReady((await kubectl.get("node", name)) ?? {});
+}
+
+/** Resolves once a node that was lost is back, as Kubernetes sees it. */
+export async function nodeBack(name: string, deadlineMs: number): Promise<void> {
+  await eventually(`${name} is Ready again`, deadlineMs, () => nodeReady(name));
 }
 
 /** The nodes that a Pod without tolerations can run on. */
