@@ -119,9 +119,6 @@ export const containerSecurity = {
   capabilities: { drop: ["ALL"] },
 };
 
-/** A Pod of a Job that a drain or a lost node has ended says nothing about the Job. */
-export const disrupted = { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] };
-
 /** Where Pods of the database may run: instances, and whoever tries out for them. */
 export function placement(db: SampleDB): Partial<PodSpec> {
   const { nodeSelector, affinity, tolerations, priorityClassName, imagePullSecrets } = db.spec;

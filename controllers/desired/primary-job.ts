@@ -4,7 +4,8 @@ import type { SampleDB } from "../resources.ts";
 import { tlsDirectory } from "./configuration.ts";
 import { passwordOf } from "./credentials.ts";
 import { labelsOf, owned } from "./identity.ts";
-import { containerSecurity, disrupted, placement, podSecurity } from "./instances.ts";
+import { containerSecurity, placement, podSecurity } from "./instances.ts";
+import { disrupted, gracePeriodSeconds, jobTolerations } from "./job-pods.ts";
 import { namesOf } from "./names.ts";
 import { postgresPort } from "./services.ts";
 
@@ -29,11 +30,11 @@ const refusedExitCode = 3;
 
 /** Where its Pod may run. It is small, and belongs to no instance: what keeps those apart is not for it. */
 export function jobPlacement(db: SampleDB): Pick<PodSpec, "nodeSelector" | "tolerations" | "imagePullSecrets"> {
-  const { nodeSelector, tolerations, imagePullSecrets } = placement(db);
+  const { nodeSelector, imagePullSecrets } = placement(db);
   return {
     ...(nodeSelector ? { nodeSelector } : {}),
-    ...(tolerations ? { tolerations } : {}),
     ...(imagePullSecrets ? { imagePullSecrets } : {}),
+    tolerations: jobTolerations(db),
   };
 }
 
@@ -57,7 +58,7 @@ export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           restartPolicy: "Never",
-          terminationGracePeriodSeconds: 5, // what is cut short is begun anew
+          terminationGracePeriodSeconds: gracePeriodSeconds,
           containers: [
             {
               name: job.component,

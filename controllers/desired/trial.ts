@@ -4,7 +4,8 @@ import type { ConfigMap, Job } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { hostBasedAuthentication, parameters, tlsDirectory } from "./configuration.ts";
 import { labelsOf, owned } from "./identity.ts";
-import { containerSecurity, disrupted, placement, podSecurity } from "./instances.ts";
+import { containerSecurity, placement, podSecurity } from "./instances.ts";
+import { disrupted, gracePeriodSeconds, jobTolerations } from "./job-pods.ts";
 import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
@@ -46,12 +47,14 @@ export function trialJob(db: SampleDB, digest: string, image: string, running: R
         metadata: { labels: { ...labelsOf(db), "sampledb.io/component": "trial" } },
         spec: {
           ...where,
+          tolerations: jobTolerations(db),
           // Away from instances means the instances themselves, not this Pod.
           ...(affinity?.nodeAffinity ? { affinity: { nodeAffinity: affinity.nodeAffinity } } : {}),
           ...podSecurity,
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           restartPolicy: "Never",
+          terminationGracePeriodSeconds: gracePeriodSeconds,
           containers: [
             {
               name: "trial",

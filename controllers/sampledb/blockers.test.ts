@@ -29,6 +29,17 @@ test.each([
   ]);
 });
 
+test("an instance on a lost node says which, and what to do if it stays so", () => {
+  const lost = instance(1, problem("NodeLost", "its node node-1 does not answer"));
+  expect(blockersOf(situation({ instances: [primary(0), lost] }))).toMatchObject([
+    {
+      reason: "NodeLost",
+      message: "orders-1 is lost: its node node-1 does not answer",
+      remedy: expect.stringMatching(/kubectl delete node.*sampledb\.io\/replace-instance=orders-1$/),
+    },
+  ]);
+});
+
 describe("since when", () => {
   const status = { blockers: [{ ...wontGrow, sinceTime: "2020-01-01T00:00:00Z" }] };
   const told = (blocker: typeof wontGrow) =>

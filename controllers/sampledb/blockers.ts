@@ -1,7 +1,7 @@
 // What stands in the way, with the way out, and since when.
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { secondsOnly } from "../../runtime/controller/conditions.ts";
-import type { Instance, Problem } from "./instance.ts";
+import { type Instance, nodeLost, type Problem } from "./instance.ts";
 import type { StatusInputs } from "./readiness.ts";
 import type { Blocker } from "./scope.ts";
 
@@ -25,13 +25,14 @@ function ofInstance({ podName, problem }: Instance): Blocker[] {
   return [
     {
       reason: problem.reason,
-      message: `${podName} does not start: ${problem.message || problem.reason}`,
+      message: `${podName} ${problem.reason === nodeLost ? "is lost" : "does not start"}: ${problem.message || problem.reason}`,
       remedy: remedyFor(problem, podName),
     },
   ];
 }
 
 const remedies: Readonly<Record<string, string>> = {
+  [nodeLost]: "none is needed if the node comes back; if only the node is gone for good, and not its volume, kubectl delete node",
   Unschedulable: "make room, or change resources, nodeSelector, affinity or tolerations so that a node fits",
   ErrImagePull: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
   ImagePullBackOff: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
@@ -42,8 +43,8 @@ const remedies: Readonly<Record<string, string>> = {
 
 function remedyFor({ reason }: Problem, podName: string): string {
   const lost =
-    reason === "Unschedulable"
-      ? `; if its node or volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
+    reason === "Unschedulable" || reason === nodeLost
+      ? `; if its volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
       : "";
   return `${remedies[reason] ?? "kubectl describe pod tells more"}${lost}`;
 }

@@ -36,9 +36,7 @@ test("everything is made, owned or kept as designed; converged it writes nothing
   await using stage = await DatabaseStage.open("children", client, proxy);
   const first = await stage.run();
   const db = await stage.create({ replicas: 3 });
-  await stage.serve("orders-0", "orders-1", "orders-2");
-  await stage.initialize();
-  await stage.becomes("AllInstancesReady");
+  await stage.settle("orders-0", "orders-1", "orders-2");
 
   for (const [resource, names] of owned) {
     expect(await stage.names(resource)).toEqual(expect.arrayContaining(names));
@@ -141,9 +139,7 @@ test("killed in the middle and started again, it ends in the same state and make
     await operator.ended;
   }
   const operator = start();
-  await stage.serve("orders-0", "orders-1");
-  await stage.initialize();
-  await stage.becomes("AllInstancesReady");
+  await stage.settle("orders-0", "orders-1");
   expect(await operator.stop()).toBe(0);
 
   // One whose answer nobody waited for any more may be missing here; one too many may not.
@@ -187,7 +183,5 @@ test("the init Job is there while the first server is made; one that ran out of 
     const job = await client.find(kinds.jobs, stage.key("orders-init"));
     return job && job.metadata.uid !== first.metadata.uid;
   });
-  await stage.serve("orders-0");
-  await stage.initialize();
-  await stage.becomes("AllInstancesReady");
+  await stage.settle("orders-0");
 });

@@ -11,6 +11,7 @@ const running: RangeInputs = {
   pods: [0, 1, 2],
   primary: 0,
   lastPrimary: 0,
+  givenUp: false,
   initialized: true,
 };
 const none = { primary: undefined } as const;
@@ -32,6 +33,17 @@ describe("running", () => {
     ],
     ["woken: the last primary alone", { current: range(1, 0), pods: [], ...none, lastPrimary: 1 }, range(1, 1)],
     ["woken, the last primary is not there yet", { current: range(1, 1), pods: [1], ...none, lastPrimary: 1 }, range(1, 1)],
+    [
+      "woken, and the last primary is gone for good: the others",
+      { current: range(1, 1), pods: [1], ...none, lastPrimary: 1, givenUp: true },
+      range(0, 3),
+    ],
+    ["asleep, and given up before it is woken", { current: range(1, 0), pods: [], ...none, lastPrimary: 1, givenUp: true }, range(0, 3)],
+    [
+      "taken up, and the last primary is gone for good",
+      { current: undefined, pods: [], ...none, lastPrimary: 1, givenUp: true },
+      range(0, 3),
+    ],
     ["woken, it leads: now the others", { current: range(1, 1), pods: [1], primary: 1, lastPrimary: 1 }, range(0, 3)],
     ["woken with fewer wanted", { wanted: 1, current: range(2, 0), pods: [], ...none, lastPrimary: 2 }, range(2, 1)],
     ["taken up: the last primary alone", { current: undefined, pods: [], ...none, lastPrimary: 2 }, range(2, 1)],
@@ -68,7 +80,8 @@ interface Cluster {
 
 function step(cluster: Cluster, wanted: number, powerState: RangeInputs["powerState"]): void {
   const { current, primary, lastPrimary } = cluster;
-  const next = instanceRange({ wanted, powerState, current, pods: [...cluster.pods], primary, lastPrimary, initialized: true });
+  const givenUp = false;
+  const next = instanceRange({ wanted, powerState, current, pods: [...cluster.pods], primary, lastPrimary, givenUp, initialized: true });
   const within = ({ start, count }: InstanceRange, ordinal: number) => ordinal >= start && ordinal < start + count;
   const stays = (ordinal: number) => within(next, ordinal);
   const goesAlready = current !== undefined && primary !== undefined && !within(current, primary); // somebody else has said so

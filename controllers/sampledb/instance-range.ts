@@ -13,6 +13,8 @@ export interface RangeInputs {
   readonly primary: number | undefined;
   /** The ordinal of who was primary last, when none serves. */
   readonly lastPrimary: number | undefined;
+  /** A person has said that the data of the last primary is gone for good: the others are to do with what they have. */
+  readonly givenUp: boolean;
   /** There is data: whoever starts must have the newest. */
   readonly initialized: boolean;
 }
@@ -29,14 +31,14 @@ function hibernating({ current, pods, primary, lastPrimary }: RangeInputs): Inst
   return { start: last, count: othersLeft && pods.includes(last) ? 1 : 0 };
 }
 
-function running({ wanted, current, primary, lastPrimary, initialized }: RangeInputs): InstanceRange {
+function running({ wanted, current, primary, lastPrimary, givenUp, initialized }: RangeInputs): InstanceRange {
   const all = { start: 0, count: wanted };
   if (!initialized) return all;
   // A primary beyond what is wanted stays until it has been switched over.
   if (primary !== undefined) return { start: 0, count: Math.max(wanted, primary + 1) };
   const startsAlone = !current || current.count === 0 || (current.count === 1 && current.start === lastPrimary);
-  if (startsAlone) return { start: lastPrimary ?? 0, count: 1 };
+  if (startsAlone && !givenUp) return { start: lastPrimary ?? 0, count: 1 };
   // Nobody leads at the moment, and who will is not known: nobody is taken away, and who led last is there to be chosen.
-  const end = Math.max(wanted, current.start + current.count, (lastPrimary ?? 0) + 1);
+  const end = Math.max(wanted, (current?.start ?? 0) + (current?.count ?? 0), (lastPrimary ?? 0) + 1);
   return { start: 0, count: end };
 }

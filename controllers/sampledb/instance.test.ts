@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Endpoint } from "../kinds.ts";
+import type { Endpoint, Pod } from "../kinds.ts";
 import { instanceOf, problemOf } from "./instance.ts";
 import { pod } from "./observations.fixture.ts";
 
@@ -102,6 +102,18 @@ test("what the Pod itself tells", () => {
     streaming: true,
     timeline: 3,
   });
+});
+
+describe("a Pod on a node that does not answer", () => {
+  const conditions = [{ type: "ContainersReady", status: "True" }];
+  const lost = { ...pod("orders-0", { ready: false, conditions }), spec: { nodeName: "node-1", containers: [] } };
+  test.each<[string, Pod, string | undefined]>([
+    ["lost", lost, "NodeLost"],
+    ["lost and told to end", { ...lost, metadata: { ...lost.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }, "NodeLost"],
+    ["it answers", pod("orders-0", { conditions }), undefined],
+    ["its server does not", pod("orders-0", { ready: false, conditions: [{ type: "ContainersReady", status: "False" }] }), undefined],
+    ["a load balancer has not taken it up", { ...lost, spec: { containers: [], readinessGates: [{ conditionType: "lb" }] } }, undefined],
+  ])("%s", (_, observed, expected) => expect(instanceOf(observed, {}).problem?.reason).toBe(expected));
 });
 
 describe("why a Pod does not start", () => {

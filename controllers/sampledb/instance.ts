@@ -28,7 +28,7 @@ export interface Instance {
   readonly revision: string | undefined;
   /** The read-write Service leads to it. */
   readonly takesWrites: boolean;
-  /** Why it does not start, in the kubelet's or the scheduler's words. */
+  /** Why it does not start, in the kubelet's or the scheduler's words; or where it is lost. */
   readonly problem: Problem | undefined;
 }
 
@@ -89,7 +89,7 @@ export function instanceOf(pod: Pod, { leads, synchronous, writesTo }: Told): In
     asked: annotations[instanceAnnotations.asked],
     revision: labels["controller-revision-hash"],
     takesWrites: writesTo !== undefined && isAt(pod, writesTo),
-    problem: going ? undefined : problemOf(pod),
+    problem: lostNode(pod) ?? (going ? undefined : problemOf(pod)),
   };
 }
 
@@ -131,6 +131,16 @@ function pendingSettings(data: MemberData): PendingSetting[] | undefined {
     from: String(setting?.old_value ?? ""),
     to: String(setting?.new_value ?? ""),
   }));
+}
+
+export const nodeLost = "NodeLost";
+
+/** Kubernetes takes the readiness of such a Pod and of nothing in it; a kubelet would say it of the containers as well. */
+function lostNode({ spec, status }: Pod): Problem | undefined {
+  const told = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
+  const hasGates = (spec?.readinessGates ?? []).length > 0; // such as a load balancer's
+  if (hasGates || told("Ready") !== "False" || told("ContainersReady") !== "True") return undefined;
+  return { reason: nodeLost, message: `its node ${spec?.nodeName} does not answer` };
 }
 
 /** What the kubelet says of a container that waits and is not just being made, or the scheduler of a Pod that fits nowhere. */

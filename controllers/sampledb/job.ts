@@ -1,4 +1,5 @@
 // What a Job and its Pod say of how it went.
+import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Job, Pod } from "../kinds.ts";
 import { problemOf } from "./instance.ts";
 import type { Blocker, Observed } from "./scope.ts";
@@ -15,6 +16,19 @@ export function jobFailed({ status }: Job): boolean {
 export function ranOutOfTries(job: Job): boolean {
   const refused = job.status?.conditions?.some(({ type, reason }) => type === "Failed" && reason === "PodFailurePolicy") ?? false;
   return jobFailed(job) && !refused;
+}
+
+/** Long enough for any kubelet that is there. */
+const secondsToEnd = 30;
+
+/**
+ * It goes on, and its Pod was to end and has not: the node is lost, perhaps for good. Kubernetes makes no other meanwhile, because this one
+ * might yet fail as the Job's policy says; but what our Jobs do can be done twice.
+ */
+export function isStranded(job: Job, pod: Pod | undefined, now: Date): boolean {
+  if (jobSucceeded(job) || jobFailed(job)) return false;
+  if (!pod || controllerOf(pod)?.uid !== job.metadata.uid) return false; // left by the Job before
+  return now.getTime() - Date.parse(pod.metadata.deletionTimestamp ?? "") > secondsToEnd * 1000;
 }
 
 /** The Pod of a Job that goes on does not start, or has failed and is tried again. Without a primary that is no wonder, and told elsewhere. */

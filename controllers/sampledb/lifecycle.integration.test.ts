@@ -39,9 +39,7 @@ async function open(namespace: string, spec: Parameters<DatabaseStage["create"]>
   const stage = await DatabaseStage.open(namespace, client, proxy);
   await stage.run();
   await stage.create({ replicas: 3, ...spec });
-  await stage.serve("orders-1", "orders-0", "orders-2");
-  await stage.initialize();
-  await stage.becomes("AllInstancesReady");
+  await stage.settle("orders-1", "orders-0", "orders-2");
   return stage;
 }
 

@@ -25,16 +25,24 @@ const nothingLeft = (stage: DatabaseStage) =>
     ];
     return secret === undefined && job === undefined;
   });
+const another = (stage: DatabaseStage, { metadata }: kinds.Job) =>
+  eventually("another Job is there", 30_000, async () => {
+    const job = await client.find(kinds.jobs, stage.key("orders-rotation"));
+    return job && job.metadata.uid !== metadata.uid;
+  });
+const told = (stage: DatabaseStage, wanted: string) =>
+  eventually(`${wanted} is told`, 30_000, async () => {
+    const { blockers = [] } = (await client.get(sampledbs, stage.key("orders"))).status ?? {};
+    return blockers.find(({ reason }) => reason === wanted);
+  });
 const begun = (stage: DatabaseStage) => eventually("its Job is there", 30_000, () => client.find(kinds.jobs, stage.key("orders-rotation")));
 
 async function serving(namespace: string) {
   const stage = await DatabaseStage.open(namespace, client, proxy);
-  const { stop } = await stage.run();
+  const { stop, deps } = await stage.run();
   await stage.create({});
-  await stage.serve("orders-0");
-  await stage.initialize();
-  await stage.becomes("AllInstancesReady");
-  return { stage, stop, former: await password(stage, "orders-app") };
+  await stage.settle("orders-0");
+  return { stage, stop, deps, former: await password(stage, "orders-app") };
 }
 
 test("the Secret changes when PostgreSQL knows, with all that is made from it; then nothing is left", async () => {
@@ -80,14 +88,49 @@ test("taken back, and its Job deleted by hand, with the operator there: it is en
   const { stage } = await serving("taken-back");
   await using _ = stage;
   await order(stage, "app");
-  const { metadata } = await begun(stage);
+  const job = await begun(stage);
   const next = await password(stage, "orders-rotation");
   await order(stage, null);
   await client.delete(kinds.jobs, stage.key("orders-rotation"), { propagationPolicy: "Background" });
-  await eventually("another Job is there", 30_000, async () => {
-    const job = await client.find(kinds.jobs, stage.key("orders-rotation"));
-    return job && job.metadata.uid !== metadata.uid;
+  await another(stage, job);
+  await stage.endJob("orders", "rotation", 0, "set the password of the role app");
+  await nothingLeft(stage);
+  expect(await password(stage, "orders-app")).toBe(next);
+});
+
+test("a Job that has not ended after five minutes is made anew, with the same password", async () => {
+  const { stage, deps } = await serving("stuck");
+  await using _ = stage;
+  await order(stage, "app");
+  const job = await begun(stage);
+  const next = await password(stage, "orders-rotation");
+  deps.durations.seconds(job.metadata.uid ?? ""); // the patience has begun
+  stage.advanceClock(301);
+  await another(stage, job);
+  await stage.endJob("orders", "rotation", 0, "set the password of the role app");
+  await nothingLeft(stage);
+  expect(await password(stage, "orders-app")).toBe(next);
+});
+
+test("while a Pod that knows an earlier password may still set it, no other is made", async () => {
+  const { stage, former } = await serving("earlier");
+  await using _ = stage;
+  await order(stage, "app");
+  const job = await begun(stage);
+  const { metadata } = await stage.jobPod("orders-rotation");
+  const earlier = await password(stage, "orders-rotation");
+  await client.mergePatch(kinds.pods, stage.key(metadata.name), {
+    metadata: { finalizers: [...(metadata.finalizers ?? []), "example.invalid/lost-node"] },
   });
+  await client.delete(kinds.secrets, stage.key("orders-rotation"));
+  await client.delete(kinds.jobs, stage.key("orders-rotation"), { propagationPolicy: "Background" });
+  expect((await told(stage, "PasswordWaits")).message).toContain(`Pod ${metadata.name} of an earlier one has not ended`);
+  expect(await password(stage, "orders-rotation")).toBeUndefined();
+  expect(await password(stage, "orders-app")).toBe(former);
+  await client.mergePatch(kinds.pods, stage.key(metadata.name), { metadata: { finalizers: null } });
+  await another(stage, job);
+  const next = await password(stage, "orders-rotation");
+  expect(next).not.toBe(earlier);
   await stage.endJob("orders", "rotation", 0, "set the password of the role app");
   await nothingLeft(stage);
   expect(await password(stage, "orders-app")).toBe(next);
@@ -104,10 +147,7 @@ test("without a primary nothing is begun, and it says why; taken back then, noth
   );
   await stage.becomes("NoPrimary");
   await order(stage, "app");
-  await eventually("it is told", 30_000, async () => {
-    const { blockers = [] } = (await client.get(sampledbs, stage.key("orders"))).status ?? {};
-    return blockers.some(({ reason, message }) => reason === "PasswordWaits" && message.includes("no primary"));
-  });
+  expect((await told(stage, "PasswordWaits")).message).toContain("no primary");
   expect(await password(stage, "orders-rotation")).toBeUndefined();
   await order(stage, null);
   await stage.serve("orders-0");
@@ -120,10 +160,7 @@ test("what PostgreSQL refuses is told, and taking the order back leaves everythi
   await using _ = stage;
   await order(stage, "app");
   await stage.endJob("orders", "rotation", 3, 'ERROR: role "app" does not exist');
-  const { message, remedy } = await eventually("it is told", 30_000, async () => {
-    const { blockers = [] } = (await client.get(sampledbs, stage.key("orders"))).status ?? {};
-    return blockers.find(({ reason }) => reason === "PasswordRefused");
-  });
+  const { message, remedy } = await told(stage, "PasswordRefused");
   expect(message).toContain('role "app" does not exist');
   expect(remedy).toContain("delete Job orders-rotation");
   await order(stage, null);

@@ -17,7 +17,7 @@ import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { ordinalOf } from "../desired/names.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
-import { configMaps, namespaces, type Pod, pods } from "../kinds.ts";
+import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { KnownChoices } from "./choices.ts";
 import { sampleDBController } from "./controller.ts";
@@ -44,6 +44,7 @@ export class DatabaseStage implements AsyncDisposable {
   readonly client: KubeClient;
   readonly #proxy: FaultProxy;
   readonly #stops: (() => Promise<void>)[] = [];
+  #aheadMs = 0;
 
   private constructor(namespace: string, client: KubeClient, proxy: FaultProxy) {
     this.namespace = namespace;
@@ -77,7 +78,7 @@ export class DatabaseStage implements AsyncDisposable {
     const log = createLog({ level: "error", pretty: false, destination: { write: () => {} } });
     const metrics = createMetrics({ processMetrics: false });
     const manager = new Manager({ ...options, client: connection.client, namespaces: [this.namespace], elector: undefined, metrics, log });
-    const now = () => new Date();
+    const now = () => new Date(Date.now() + this.#aheadMs);
     const credentials = new Credentials({ operatorNamespace, now, password: () => randomBytes(24).toString("base64url") });
     const { cache, events } = manager;
     const deps: Dependencies = {
@@ -109,6 +110,11 @@ export class DatabaseStage implements AsyncDisposable {
     this.#stops.push(stop);
     await cache.synced();
     return { manager, deps, stop, client: connection.client, objects: () => new Objects(cache, connection.client, { hashAnnotation }) };
+  }
+
+  /** What the operator takes the time to be; the rest of Kubernetes stays where it is. */
+  advanceClock(seconds: number): void {
+    this.#aheadMs += seconds * 1000;
   }
 
   async condition(type: string, name = "orders") {
@@ -171,6 +177,13 @@ export class DatabaseStage implements AsyncDisposable {
     for (const name of [primary, ...replicas]) await this.#answer(name, name === primary);
   }
 
+  /** Serves, and what is done once is done. */
+  async settle(primary: string, ...replicas: string[]): Promise<void> {
+    await this.serve(primary, ...replicas);
+    await this.initialize();
+    await this.becomes("AllInstancesReady");
+  }
+
   /** As Patroni does it, with its callback. */
   async handOver(from: string, to: string): Promise<void> {
     const [database] = to.split(/-\d+$/);
@@ -210,12 +223,20 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** As the kubelet would, when the Job's Pod has ended; the rest is the controller of Jobs. */
   async endJob(name: string, container: string, exitCode: number, message: string): Promise<void> {
-    const selector = { namespace: this.namespace, labelSelector: `batch.kubernetes.io/job-name=${name}-${container}` };
-    const pod = await eventually("the Job's Pod is there", 30_000, async () => (await this.client.list(pods, selector)).items[0]);
+    const pod = await this.jobPod(`${name}-${container}`);
     const state = { terminated: { exitCode, message, finishedAt: "2026-01-01T00:00:00Z" } };
     const told = { name: container, image: "i", imageID: "", ready: false, restartCount: 0, state };
     const status = { phase: exitCode === 0 ? "Succeeded" : "Failed", containerStatuses: [told] };
     await this.client.mergePatch<Pod>(pods, this.key(pod.metadata.name), { status }, { subresource: "status" });
+  }
+
+  /** Of the Job that is there now: one of its name that was deleted may have left its Pod for a moment. */
+  async jobPod(name: string): Promise<Pod> {
+    return await eventually(`the Pod of Job ${name} is there`, 30_000, async () => {
+      const { uid } = (await this.client.find(jobs, this.key(name)))?.metadata ?? {};
+      const selector = { namespace: this.namespace, labelSelector: `batch.kubernetes.io/controller-uid=${uid}` };
+      return uid === undefined ? undefined : (await this.client.list(pods, selector)).items[0];
+    });
   }
 
   /** One reconcile more, outside the queue. */

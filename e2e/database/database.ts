@@ -81,6 +81,14 @@ export class Database {
     });
   }
 
+  /** Resolves once this stands in the way, as it is told. */
+  async tells({ reason, message }: { readonly reason: string; readonly message: string }): Promise<void> {
+    await eventuallySucceeds(`SampleDB ${this.name} says ${reason}`, 180_000, async () => {
+      const { blockers = [] } = (await this.get()).status ?? {};
+      if (!blockers.some((told) => told.reason === reason && told.message === message)) throw new Error(JSON.stringify(blockers));
+    });
+  }
+
   /** Resolves once the leader knows where each instance is: only then can it serve on while the API server is away. */
   async waitFailsafe(): Promise<void> {
     const lock = async () => (await this.#kubectl.get("configmap", `${this.name}-leader`))?.["metadata"].annotations ?? {};
@@ -152,6 +160,14 @@ export class Database {
     const asOwner = superuser ? [] : [`--command=SET SESSION AUTHORIZATION "${bootstrap.ownerName}"`];
     const command = psql(databaseName ?? bootstrap.databaseName, ...asOwner, `--command=${statement}`);
     return (await this.#exec(pod ?? (await this.primary()), command)).trimEnd();
+  }
+
+  /** What a new connection of the application's user through the read-write Service answers, with a password as Secrets have it. */
+  async login(password: string): Promise<string> {
+    const { bootstrap } = (await this.get()).spec;
+    const command = `psql --host=${this.name}-rw --username=${bootstrap.ownerName} --dbname=${bootstrap.databaseName} --no-password`;
+    const [pod = ""] = await this.instances();
+    return await this.shell(pod, `PGPASSWORD='${atob(password)}' ${command} --tuples-only --no-align --command='SELECT current_user'`);
   }
 
   /** In the container of the server, as its user. */

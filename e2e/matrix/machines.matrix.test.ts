@@ -1,10 +1,11 @@
 // Faults of the machines below: container runtime, kubelet, etcd, and a node that loses power.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { eventuallySucceeds } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { lastServer } from "../database/ledger.ts";
 import { deployedOperator, operator } from "../suites/deployed-operator.ts";
-import { isLocal, kubectl, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
+import { isLocal, kubectl, localCluster, nodeBack, nodeReady, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
+import { conditionOf } from "./changes.ts";
 import { Subject } from "./subject.ts";
 
 const minutes = 60_000;
@@ -53,6 +54,28 @@ describe.runIf(isLocal)("machines", () => {
     expect(subject.census.births()).toEqual({});
   });
 
+  test("the kubelet away on which a change is tried: another node tries it", async () => {
+    const { database } = subject;
+    const others = [ledgerNode, await primaryNode()];
+    const node = (await schedulableNodes()).find((name) => !others.includes(name)) ?? "";
+    await localCluster().killPart(node, "kubelet");
+    try {
+      await kubectl.run("cordon", ...others); // the scheduler does not know yet
+      await database.change({ postgresql: { parameters: { work_mem: "9MB" } } });
+      await eventually(`it is to be tried on ${node}`, minutes, async () => {
+        const pods = await namespace.list("pods", "--selector=batch.kubernetes.io/job-name=machines-trial");
+        return pods.some(({ spec }) => spec.nodeName === node);
+      });
+      await kubectl.run("uncordon", ...others);
+      await eventually("the primary has it", 4 * minutes, async () => (await database.sql("SHOW work_mem")) === "9MB");
+    } finally {
+      await kubectl.run("uncordon", ...others);
+      await localCluster().startPart(node, "kubelet");
+    }
+    await nodeBack(node, 2 * minutes);
+    expect(Object.keys(subject.census.births()).filter((what) => !what.endsWith("-trial"))).toEqual([]);
+  });
+
   test("etcd killed and started again", async () => {
     await subject.database.waitFailsafe();
     const before = await subject.ledger.report();
@@ -81,5 +104,53 @@ describe.runIf(isLocal)("machines", () => {
     await subject.database.waitReady(6 * minutes);
     const claims = Object.keys(subject.census.births()).filter((what) => !what.startsWith("Pod "));
     expect(claims).toEqual([]); // its Pod may be made anew, on its own volume
+  });
+
+  test("the last primary's node lost for good while the database sleeps: given up on a person's word, the others lead", async () => {
+    const { database } = subject;
+    const node = await primaryNode();
+    const name = await database.primary();
+    await database.change({ powerState: "Hibernated" });
+    await eventually("it sleeps", 3 * minutes, async () => conditionOf((await database.get()).status, "Ready")?.reason === "Hibernated");
+    await localCluster().powerOff(node);
+    try {
+      await eventually("the node is lost", 2 * minutes, async () => !(await nodeReady(node)));
+      await database.change({ powerState: "Running" });
+      await eventually("nobody else is started", 2 * minutes, async () => {
+        const { blockers = [] } = (await database.get()).status ?? {};
+        return (await database.instances()).join() === name && blockers.some(({ reason }) => reason === "Unschedulable");
+      });
+      await namespace.run("annotate", "sampledb", "machines", `sampledb.io/replace-instance=${name}`);
+      await eventually(`${name} is on another node`, 4 * minutes, async () => (await database.nodeOf(name).catch(() => node)) !== node);
+      await database.waitReady(4 * minutes);
+      await database.waitHeirs();
+    } finally {
+      await localCluster().powerOn(node);
+      await localCluster().boot(node);
+    }
+    await nodeBack(node, 3 * minutes);
+    const claims = Object.entries(subject.census.births()).filter(([what]) => what.startsWith("PersistentVolumeClaim "));
+    expect(claims).toEqual([[`PersistentVolumeClaim data-${name}`, { created: 1, deleted: 1 }]]);
+  });
+
+  test("a node that never comes back: on a person's word its instance is made anew elsewhere", async () => {
+    const { database } = subject;
+    const others = [ledgerNode, await primaryNode()];
+    const lost = (await database.pods()).find(({ spec }) => !others.includes(spec.nodeName));
+    const { name, node } = { name: lost?.["metadata"].name as string, node: lost?.["spec"].nodeName as string };
+    await localCluster().powerOff(node);
+    try {
+      await database.tells({ reason: "NodeLost", message: `${name} is lost: its node ${node} does not answer` });
+      await namespace.run("annotate", "sampledb", "machines", `sampledb.io/replace-instance=${name}`);
+      await eventually(`${name} is on another node`, 2 * minutes, async () => (await database.nodeOf(name)) !== node);
+      await database.waitReady(4 * minutes);
+      await database.waitHeirs();
+    } finally {
+      await localCluster().powerOn(node);
+      await localCluster().boot(node);
+    }
+    await nodeBack(node, 3 * minutes);
+    const anew = { created: 1, deleted: 1 };
+    expect(subject.census.births()).toEqual({ [`Pod ${name}`]: anew, [`PersistentVolumeClaim data-${name}`]: anew });
   });
 });

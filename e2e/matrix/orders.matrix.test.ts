@@ -118,8 +118,7 @@ test.each([
     });
     expect(await secret("ordered-app")).toBe(next);
     expect(next).not.toBe(former);
-    const login = `PGPASSWORD='${atob(next)}' psql --host=ordered-rw --username=app --no-password --tuples-only --command='SELECT 7'`;
-    expect(await subject.database.shell("ordered-0", login)).toBe("7");
+    expect(await subject.database.login(next)).toBe("app");
     expect(Object.keys(subject.census.births()).filter((what) => !what.includes("ordered-rotation"))).toEqual([]);
     await subject.sound();
   },

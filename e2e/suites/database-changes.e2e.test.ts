@@ -86,8 +86,7 @@ describe.concurrent("changes", () => {
 
     // More, and fewer: the primary is never the one that goes, and the claims stay.
     const [, , last = ""] = await database.instances();
-    await namespace.run("annotate", "sampledb", "changing", `sampledb.io/switchover=${last}`);
-    await eventually(`${last} is primary`, 2 * minutes, async () => (await database.get()).status?.primaryPodName === last);
+    await database.switchOver(last);
     await namespace.run("scale", "sampledb", "changing", "--replicas=2");
     await database.waitReady(4 * minutes);
     expect(await database.instances()).toEqual(["changing-0", "changing-1"]);
@@ -175,34 +174,36 @@ describe.concurrent("changes", () => {
     await database.waitReady(4 * minutes);
     await database.sql("CREATE TABLE kept AS SELECT 1 AS id");
     // The newest rows are not where a new database would look first.
-    await namespace.run("annotate", "sampledb", "kept", "sampledb.io/switchover=kept-1", "--overwrite");
-    await eventually("kept-1 is primary", 2 * minutes, async () => (await database.get()).status?.primaryPodName === "kept-1");
+    await database.switchOver("kept-1");
     await database.sql("INSERT INTO kept SELECT generate_series(2, 1000)");
-    const password = (await namespace.get("secret", "kept-app"))?.["data"].password;
+    const appPassword = async () => (await namespace.get("secret", "kept-app"))?.["data"].password as string;
+    const password = await appPassword();
     await namespace.run("delete", "sampledb", "kept", "--timeout=180s", "--request-timeout=0");
     await eventually("its instances are gone", 2 * minutes, async () => (await database.instances()).length === 0);
     expect((await namespace.list("pvc", "--selector=sampledb.io/name=kept")).length).toBe(2);
 
     await Database.apply(namespace, manifest);
-    await database.waitReady(4 * minutes);
+    const status = await database.waitReady(4 * minutes);
     expect(await database.sql("SELECT count(*) FROM kept")).toBe("1000");
-    expect((await namespace.get("secret", "kept-app"))?.["data"].password).toBe(password);
+    expect(await appPassword()).toBe(password);
 
-    // Another password, which PostgreSQL has when the Secret has it.
+    // Another password, which PostgreSQL has when the Secret has it, and every replica that follows has it before.
+    const replica = (await database.instances()).find((pod) => pod !== status.primaryPodName) ?? "";
+    const receiver = await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: replica });
+    await database.shell(replica, `kill -STOP ${receiver}`);
     await namespace.run("annotate", "sampledb", "kept", "sampledb.io/rotate-password=app");
-    const next = await eventually("the Secret has another password", 2 * minutes, async () => {
-      const now = (await namespace.get("secret", "kept-app"))?.["data"].password;
-      return now !== password && (now as string);
+    await eventually("the Job waits for the replica", 2 * minutes, async () => {
+      const forLong = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND now() - query_start > '2 s'";
+      return (await database.sql(`${forLong} AND query LIKE '%flush_lsn < written%'`, { superuser: true })) === "1";
     });
-    const login = (encoded: string) =>
-      database
-        .shell(
-          "kept-0",
-          `PGPASSWORD='${atob(encoded)}' psql --host=kept-rw --username=app --no-password --tuples-only --command='SELECT 7'`,
-        )
-        .catch((error: Error) => error.message);
-    expect(await login(next)).toBe("7");
-    expect(await login(password)).toMatch(/password authentication failed/);
+    expect(await appPassword()).toBe(password);
+    await database.shell(replica, `kill -CONT ${receiver}`);
+    const next = await eventually("the Secret has another password", 2 * minutes, async () => {
+      const now = await appPassword();
+      return now !== password && now;
+    });
+    expect(await database.login(next)).toBe("app");
+    await expect(database.login(password)).rejects.toThrow(/password authentication failed/);
 
     // A newer major is not started on the data of an older one; what serves goes on.
     await database.change({ postgresVersion: 17 });

@@ -1,39 +1,24 @@
 // A highly available database under faults, with a writer that keeps a ledger of what was acknowledged: nothing of it is ever lost.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
-import { Database, sampleDB, whyNotReady } from "../database/database.ts";
-import { findContainer, freezeContainer, killContainer, leaveHistory, runningContainers, thawContainer } from "../database/faults.ts";
-import { Ledger, lastServer, nothingLost } from "../database/ledger.ts";
+import type { Database } from "../database/database.ts";
+import { findContainer, freezeContainer, killContainer, thawContainer } from "../database/faults.ts";
+import { type Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
 import { deployedOperator, operator, system } from "./deployed-operator.ts";
 import { isLocal, kubectl, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
+import { watchedDatabase } from "./watched-database.ts";
 
 deployedOperator();
 const namespace = suiteNamespace("database-faults");
 
+const watched = watchedDatabase(namespace);
 let database: Database;
 let ledger: Ledger;
-let writersNode: string;
 
-beforeAll(async () => {
-  [writersNode = ""] = await schedulableNodes();
-  database = await Database.apply(namespace, sampleDB({ name: "orders", replicas: 3, synchronousReplication: "Required" }));
-  ledger = await Ledger.start(namespace, { database: "orders", node: writersNode, deadlineMs: 240_000 });
-  await database.waitReady();
-});
-
-/** After whatever was done to it: whole again, one primary, and every acknowledged row there. */
-afterEach(async () => {
-  await ledger.acknowledges({ rows: 10, deadlineMs: 60_000 });
-  // By asking the primary: what Kubernetes knows of a node that was lost is from before for up to 50 s, and looks well.
-  await eventually("every replica follows the primary", 180_000, async () => {
-    const followers = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
-    return (await database.sql(followers, { superuser: true }).catch(() => undefined)) === "2";
-  });
-  await database.waitReady();
-  expect(await ledger.verify()).toMatchObject(nothingLost);
-  expect(await database.writable()).toHaveLength(1);
+beforeAll(() => {
+  ({ database, ledger } = watched());
 });
 
 /** New connections through the read-write Service: each is answered, by the same one, which takes writes. */
@@ -50,7 +35,7 @@ async function longestOutageSince(moment: number): Promise<number> {
 async function leadingElsewhere(): Promise<string> {
   return await eventually("the operator leads from another node than the writer's", 180_000, async () => {
     const { name, node } = await operator.leader();
-    if (node !== writersNode) return node;
+    if (node !== watched().ledgerNode) return node;
     await system.run("delete", "pod", name);
     await operator.ready();
     return undefined;
@@ -79,21 +64,9 @@ test("the database is reached by TLS, and its Pods by nobody's password in sight
   for (const password of passwords) expect(seen.includes(password)).toBe(false);
 });
 
-async function someReplica(): Promise<string> {
-  const primary = await database.primary();
-  return (await database.instances()).find((name) => name !== primary) ?? "";
-}
-
-/** Resolves once another instance takes the writes. */
-async function handOver(): Promise<void> {
-  const before = await ledger.report();
-  await database.switchOver(await someReplica());
-  await ledger.acknowledges({ rows: 10, deadlineMs: 120_000, since: before, otherThan: lastServer(before) });
-}
-
 test("a switchover on a person's word loses nothing and takes seconds", async () => {
   const before = await ledger.report();
-  await handOver();
+  await watched().handOver();
   expect(await longestOutageSince(before.now)).toBeLessThan(15_000);
   expect((await namespace.get("sampledb", "orders"))?.["metadata"].annotations?.["sampledb.io/switchover"]).toBeUndefined();
 });
@@ -130,7 +103,7 @@ describe.runIf(isLocal)("faults", () => {
     const outage = await longestOutageSince(before.now);
     await operator.leader(); // its replicas have ended meanwhile, and the kubelet starts them again after a while
     // Nor do Kubernetes' own parts follow at once: their watches come back after up to a minute.
-    await handOver();
+    await watched().handOver();
     expect(lastServer(after)).toEqual(lastServer(before));
     expect(outage).toBeLessThan(5000);
   });
@@ -139,7 +112,7 @@ describe.runIf(isLocal)("faults", () => {
     const cluster = localCluster();
     await cluster.killPart("control-plane", "kube-controller-manager");
     try {
-      await handOver();
+      await watched().handOver();
       await onePrimaryAnswers(20);
     } finally {
       await cluster.startPart("control-plane", "kube-controller-manager");
@@ -160,6 +133,7 @@ describe.runIf(isLocal)("faults", () => {
       await onePrimaryAnswers(100);
       const outage = await longestOutageSince(before.now);
       expect(outage).toBeLessThan(60_000);
+      await database.tells({ reason: "NodeLost", message: `${here} is lost: its node ${node} does not answer` });
     } finally {
       await cluster.joinNetwork(node);
     }
@@ -169,7 +143,7 @@ describe.runIf(isLocal)("faults", () => {
 
   test("a primary lost in the middle of a switchover: whoever was named does not take over without what others have", async () => {
     const primary = await database.primary();
-    const named = await someReplica();
+    const named = await watched().someReplica();
     await database.waitHeirs();
     const [receiver] = (await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: named })).split("\n");
     await database.shell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet
@@ -202,92 +176,6 @@ describe.runIf(isLocal)("faults", () => {
     }
     await operator.ready();
   });
-});
-
-/** Resolves once this replica streams from the primary, with nothing of a history of its own. */
-async function followsAgain(replica: string): Promise<void> {
-  await eventuallySucceeds(`${replica} follows the primary again`, 180_000, async () => {
-    const inRecovery = "SELECT to_regclass('astray') IS NULL AND pg_is_in_recovery()";
-    expect(await database.sql(inRecovery, { superuser: true, pod: replica, databaseName: "postgres" })).toBe("t");
-    const state = `SELECT state FROM pg_stat_replication WHERE application_name = '${replica}'`;
-    expect(await database.sql(state, { superuser: true })).toBe("streaming");
-  });
-}
-
-/** When the data directory was made: pg_rewind leaves this file alone, a new copy has a new one. */
-const bornAt = (pod: string) => database.shell(pod, "stat --format=%W.%i /var/lib/postgresql/data/PG_VERSION");
-
-test("a replica that has left the primary's history comes back by itself; where going back was cut short before, it is copied anew", async () => {
-  const stray = await someReplica();
-  const born = await bornAt(stray);
-  await database.shell(stray, leaveHistory);
-  await followsAgain(stray);
-  expect(await bornAt(stray)).toBe(born);
-
-  await database.shell(stray, `touch /var/lib/postgresql/rewinding && ${leaveHistory}`);
-  await followsAgain(stray);
-  expect(await bornAt(stray)).not.toBe(born);
-  expect(await database.shell(stray, "ls /var/lib/postgresql")).toBe("data\nserver.lock");
-});
-
-test.runIf(isLocal)(
-  "a database whose first instance is killed while it is made is made all the same, and from its first moment commits wait",
-  async () => {
-    const newborn = await Database.apply(namespace, sampleDB({ name: "newborn", replicas: 2, synchronousReplication: "Required" }));
-    await eventually("somebody is at it", 120_000, async () => {
-      return (await namespace.get("configmap", "newborn-config"))?.["metadata"].annotations?.initialize === "";
-    });
-    // Whoever it is: the other one may not even have been started, and is not at it then.
-    const victims = await eventually("who is at it runs", 30_000, async () => {
-      const found = await runningContainers(namespace, await newborn.instances());
-      return found.length > 0 && found;
-    });
-    for (const victim of victims) await killContainer(localCluster(), victim);
-    const waitsFor = () => newborn.sql("SHOW synchronous_standby_names", { superuser: true, databaseName: "postgres" });
-    const names: string[] = [];
-    await eventually("newborn is Ready", 180_000, async () => {
-      names.push(
-        ...(await waitsFor().then(
-          (name) => [name],
-          () => [],
-        )),
-      ); // whoever has the primary's label is asked
-      return whyNotReady(await newborn.get()) === undefined;
-    });
-    expect(names.length).toBeGreaterThan(0);
-    expect(names).not.toContain("");
-    expect(await newborn.sql("SELECT count(*) FROM pg_roles WHERE rolreplication AND rolname = 'replication'", { superuser: true })).toBe(
-      "1",
-    );
-  },
-);
-
-test.runIf(isLocal)("a replica that was killed while it was copied begins anew", async () => {
-  const replica = await someReplica();
-  const born = await bornAt(replica);
-  await database.shell(replica, "touch /var/lib/postgresql/copying && rm /var/lib/postgresql/data/postmaster.opts"); // a copy has none
-  await killContainer(localCluster(), await findContainer(namespace, replica));
-  await followsAgain(replica);
-  expect(await bornAt(replica)).not.toBe(born);
-});
-
-test("an instance has its volume for itself", async () => {
-  await expect(database.shell(await someReplica(), "flock --nonblock /var/lib/postgresql/server.lock true")).rejects.toThrow(
-    /exit code 1\b/,
-  );
-});
-
-test("an instance that is told to end while it starts does so, and is not killed three minutes later", async () => {
-  const replica = await someReplica();
-  const { uid } = (await namespace.get("pod", replica))?.["metadata"] ?? {};
-  await namespace.run("delete", "pod", replica, "--wait=false");
-  await eventually(`${replica} starts anew`, 60_000, async () => {
-    const pod = await namespace.get("pod", replica);
-    const statuses: { name: string; state: { running?: object } }[] = pod?.["status"].containerStatuses ?? [];
-    return pod?.["metadata"].uid !== uid && statuses.some(({ name, state }) => name === "postgres" && state.running !== undefined);
-  });
-  await namespace.run("delete", "pod", replica, "--timeout=90s", "--request-timeout=0");
-  await followsAgain(replica);
 });
 
 test("the primary's Pod deleted", async () => {

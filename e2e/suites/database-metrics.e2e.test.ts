@@ -92,8 +92,7 @@ test("each Pod tells of its PostgreSQL and its disk, and the operator of the dat
 
   const changes = told[`sampledb_primary_changes_total${of}`] ?? Number.NaN;
   const heir = (await database.instances()).find((name) => name !== primary) ?? "";
-  await namespace.run("annotate", "sampledb", "measured", `sampledb.io/switchover=${heir}`);
-  await eventually(`${heir} is primary`, 120_000, async () => (await database.get()).status?.primaryPodName === heir);
+  await database.switchOver(heir);
   expect((await scrapeOperator())[`sampledb_primary_changes_total${of}`]).toBeGreaterThan(changes);
 
   if (isLocal) {
@@ -110,6 +109,7 @@ test("each Pod tells of its PostgreSQL and its disk, and the operator of the dat
     await eventually(`${heir} is up again`, 120_000, async () => (await scrape(database, heir))["pg_up"] === 1);
     const before = exporter(pods.find((pod) => pod["metadata"].name === heir));
     expect(exporter(await namespace.get("pod", heir))?.containerID).toBe(before?.containerID);
+    expect((await namespace.run("exec", heir, "--container=exporter", "--", "cat", "/proc/1/comm")).trim()).toBe("tini"); // see docs/images.md
   }
 
   await namespace.run("delete", "sampledb", "measured", "--timeout=180s", "--request-timeout=0");

@@ -23,15 +23,12 @@ fi
 if [ -O "$data" ]; then chmod 0700 "$data"; fi
 
 if [ "$1" = patroni ]; then
-    trap 'exit 143' TERM
-
     # One server on a volume. PostgreSQL's own lock names a process, which means nothing in another container; and a Pod that was
-    # deleted by force is followed by the next while its server still writes. Held by this process and Patroni until they end.
+    # deleted by force is followed by the next while its server still writes. Held by Patroni until it ends, and the container with it.
     exec 9>> "$volume/server.lock"
     if ! flock --nonblock 9; then
         echo "another container has its server on this volume: waiting for its end"
-        flock 9 & # not in the foreground, where the shell would hear of no signal
-        wait $! || echo "this file system knows no locks: nothing keeps two servers from one volume but the kubelet"
+        flock 9 || echo "this file system knows no locks: nothing keeps two servers from one volume but the kubelet"
     fi
 
     # The sockets outlive a container that was killed, and with them a lock that names a process. In a new container that number is
@@ -56,17 +53,7 @@ if [ "$1" = patroni ]; then
     major=$(sed -n 's/.*"bin_dir": "\(.*\)".*/\1/p' "$config")
     export PATH="${major:+$major:}$PATH"
 
-    # As process 1 it would lose a signal that comes before it has said what to do with it: told to end while it starts, it would serve on
-    # until it is killed, three minutes later (seen).
-    patroni /tmp/patroni &
-    patroni=$!
-    trap 'kill -TERM $patroni' TERM
-    code=0
-    while kill -0 $patroni 2>/dev/null; do
-        code=0
-        wait $patroni || code=$?
-    done
-    exit $code
+    set -- patroni /tmp/patroni
 fi
 
 exec "$@"

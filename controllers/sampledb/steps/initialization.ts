@@ -6,11 +6,13 @@ import { initializationAnnotation, initJob, type Script, scriptSource } from "..
 import { namesOf } from "../../desired/names.ts";
 import { jobPlacement } from "../../desired/primary-job.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
-import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
+import { hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
 import { type Initialization, imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
 const lookAgainSeconds = 10;
+/** A Job that runs brings us back, unless its node is lost. */
+const stillRunsSeconds = 30;
 /** Once it has been told that it is done, the Job goes; and nobody else might bring us back for that. */
 const removeSeconds = 1;
 
@@ -23,12 +25,12 @@ export const initialization: SampleDBStep = async (scope) => {
   if (!observed.bootstrapping && !observed.primary) return done; // it would wait for nobody
   findings.initialization = await initialized(scope);
   const { kind } = findings.initialization;
-  if (kind === "running") return done; // its Job brings us back
+  if (kind === "running") return doneUntil(stillRunsSeconds);
   return doneUntil(kind === "done" ? removeSeconds : lookAgainSeconds);
 };
 
 async function initialized(scope: Scope): Promise<Initialization> {
-  const { db, observed, objects, key, findings } = scope;
+  const { db, observed, objects, key, findings, deps } = scope;
   const { bootstrap } = db.spec;
   const texts = await Promise.all((bootstrap.scripts ?? []).map((script) => scriptText(scope, script)));
   const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
@@ -45,10 +47,11 @@ async function initialized(scope: Scope): Promise<Initialization> {
     await objects.apply(jobs, initJob(db, inputs, image));
     return { kind: "running" };
   }
-  const message = terminationMessage(observed.jobPods.get(name));
+  const pod = observed.jobPods.get(name);
+  const message = terminationMessage(pod);
   if (jobSucceeded(job)) return { kind: "done", message: message ?? "initialized" };
   const mended = job.metadata.annotations?.[initializationAnnotation] !== inputs;
-  if (mended || ranOutOfTries(job)) {
+  if (mended || ranOutOfTries(job) || isStranded(job, pod, deps.now())) {
     await objects.remove(jobs, { namespace: key.namespace, name }, db); // its end brings us back, with a new one
     return { kind: "running" };
   }

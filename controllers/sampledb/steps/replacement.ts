@@ -4,7 +4,7 @@ import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds.ts";
-import { sampledbs } from "../../resources.ts";
+import { type SampleDB, sampledbs } from "../../resources.ts";
 import { leaderNow, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** The name of the instance; the operator adds the uid of the claim that is to go, and takes it off when it is gone. */
@@ -12,16 +12,32 @@ export const replaceAnnotation = "sampledb.io/replace-instance";
 
 const lookAgainSeconds = 5;
 
+interface Order {
+  readonly name: string;
+  /** Once it is begun: the uid of the claim. */
+  readonly claimed: string | undefined;
+}
+
+export function replacementOrder({ metadata }: SampleDB): Order | undefined {
+  const [name, claimed] = metadata.annotations?.[replaceAnnotation]?.split("/") ?? [];
+  return name === undefined ? undefined : { name, claimed };
+}
+
 export const replacement: SampleDBStep = async (scope) => {
-  const { db, observed, client, deps } = scope;
-  const order = db.metadata.annotations?.[replaceAnnotation];
-  if (order === undefined) return done;
-  const [name = "", claimed] = order.split("/");
+  const { db, observed, client, deps, findings } = scope;
+  const order = replacementOrder(db);
+  if (!order) return done;
+  const { name, claimed } = order;
   const refusal = whyNot(scope, name);
   if (refusal !== undefined) {
     deps.events.record(db, { type: "Warning", reason: "ReplacementRefused", action: "Replace", note: `${refusal}; the order is dropped` });
     await settle(scope, null);
     return done;
+  }
+  if (!observed.primary?.ready) {
+    const message = `${name} is to be made anew, and there is no primary to copy from`;
+    findings.blockers.push({ reason: "ReplacementWaits", message, remedy: `wait, or take the annotation ${replaceAnnotation} off` });
+    return done; // a primary brings us back
   }
   const claim = observed.claims.get(claimName(db, ordinalOf(name)));
   if (claimed === undefined) {
@@ -48,8 +64,7 @@ function whyNot({ db, observed: { primary } }: Scope, name: string): string | un
   const ordinal = ordinalOf(name);
   // The claim goes by its ordinal: a name that only ends like one of ours would take a claim that was not meant.
   if (!(ordinal < db.spec.replicas) || name !== podName(db, ordinal)) return `there is no instance ${name}`;
-  if (!primary?.ready) return `${name} can't be replaced without a primary to copy from`;
-  if (primary.podName === name) return `${name} is the primary: switch over first`;
+  if (primary?.podName === name) return `${name} is the primary: switch over first`;
   return undefined;
 }
 

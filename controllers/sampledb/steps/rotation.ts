@@ -3,8 +3,8 @@ import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
-import { type Job, jobs, type Secret } from "../../kinds.ts";
-import { hindranceOf, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
+import { type Job, jobs, type Pod, type Secret } from "../../kinds.ts";
+import { hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
 import { imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
 import { settleOrder } from "../settle-order.ts";
 
@@ -12,7 +12,7 @@ import { settleOrder } from "../settle-order.ts";
 export const rotateAnnotation = "sampledb.io/rotate-password";
 
 const lookAgainSeconds = 10;
-/** What takes longer is on a node that was lost, or was made for a node or with an image that there is not. Done twice, it is the same. */
+/** What takes longer was made for a node or with an image that there is not. Done twice, it is the same. */
 const patienceSeconds = 300;
 
 const remedy = "none is needed: it goes on by itself when that is over";
@@ -49,20 +49,21 @@ function whyNot({ observed: { primary, jobPods }, findings, db }: Scope, next: S
 async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean): Promise<void> {
   const { db, client, deps, observed, findings } = scope;
   const { name } = job.metadata;
+  const pod = observed.jobPods.get(name);
   if (jobSucceeded(job)) {
     await deps.credentials.handOver(db, client, next);
     if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
     await end(scope, job, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
     deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
-  } else if (ranOutOfTries(job) || (!jobFailed(job) && isOld(job, deps.now()))) {
+  } else if (isHopeless(scope, job, pod)) {
     await remove(scope, job); // its end brings us back, with a new one
   } else if (jobFailed(job) && !isOrdered) {
     await end(scope, job, next); // PostgreSQL has refused it, and nobody wants it any more
   } else if (jobFailed(job)) {
     findings.blockers.push({
       reason: "PasswordRefused",
-      message: terminationMessage(observed.jobPods.get(name)) ?? `Job ${name} failed`,
+      message: terminationMessage(pod) ?? `Job ${name} failed`,
       remedy: `mend what the message names and delete Job ${name}, to have it tried again; or take the annotation ${rotateAnnotation} off`,
     });
   } else {
@@ -71,8 +72,10 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
   }
 }
 
-function isOld({ metadata: { creationTimestamp = "" } }: Job, now: Date): boolean {
-  return now.getTime() - Date.parse(creationTimestamp) > patienceSeconds * 1000;
+/** Another one may fare better. */
+function isHopeless({ deps }: Scope, job: Job, pod: Pod | undefined): boolean {
+  if (jobFailed(job)) return ranOutOfTries(job);
+  return isStranded(job, pod, deps.now()) || deps.durations.seconds(job.metadata.uid ?? "") > patienceSeconds;
 }
 
 /** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */

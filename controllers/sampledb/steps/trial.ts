@@ -1,5 +1,5 @@
 // No image and no setting reaches an instance that serves before PostgreSQL has started with it in a Pod of its own.
-import { done } from "../../../runtime/controller/steps.ts";
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { instanceAnnotations } from "../../desired/instances.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -7,8 +7,11 @@ import { trialAnnotation, trialJob, trialSettings } from "../../desired/trial.ts
 import { configMaps, type Job, jobs } from "../../kinds.ts";
 import type { SampleDB } from "../../resources.ts";
 import { problemOf } from "../instance.ts";
-import { jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
+import { isStranded, jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
 import type { SampleDBStep, Scope, Trial } from "../scope.ts";
+
+/** A Job that runs brings us back, unless its node is lost. */
+const stillRunsSeconds = 30;
 
 export const trial: SampleDBStep = async (scope) => {
   const { choices, observed, findings } = scope;
@@ -22,14 +25,16 @@ export const trial: SampleDBStep = async (scope) => {
   }
   findings.trial = { kind: "running" }; // also when the next line fails: what is not proven is not accepted
   findings.trial = await tried(scope, digest);
-  return done;
+  return findings.trial.kind === "running" ? doneUntil(stillRunsSeconds) : done;
 };
 
 async function tried(scope: Scope, digest: string): Promise<Trial> {
-  const { db, choices, observed, objects, findings } = scope;
+  const { db, choices, observed, objects, findings, deps } = scope;
   const job = observed.trialJob;
-  if (job && job.metadata.annotations?.[trialAnnotation] !== digest) {
-    await clearAway(scope); // of an earlier wish; its end brings us back here
+  const pod = observed.jobPods.get(namesOf(db).trialJob);
+  const isEarlier = job?.metadata.annotations?.[trialAnnotation] !== digest;
+  if (job && (isEarlier || isStranded(job, pod, deps.now()))) {
+    await clearAway(scope); // its end brings us back, for a new one
     return { kind: "running" };
   }
   if (!job) {
@@ -38,7 +43,6 @@ async function tried(scope: Scope, digest: string): Promise<Trial> {
     return { kind: "running" };
   }
   if (jobSucceeded(job)) return { kind: "accepted" };
-  const pod = observed.jobPods.get(namesOf(db).trialJob);
   const problem = pod && problemOf(pod);
   if (!jobFailed(job) && !problem) return { kind: "running" };
   const message = jobFailed(job) ? (terminationMessage(pod) ?? failure(job)) : `${problem?.reason}: ${problem?.message}`;
