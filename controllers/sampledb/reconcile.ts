@@ -27,6 +27,7 @@ import { retention } from "./steps/retention.ts";
 import { rollout } from "./steps/rollout.ts";
 import { rotation } from "./steps/rotation.ts";
 import { services } from "./steps/services.ts";
+import { stalemate } from "./steps/stalemate.ts";
 import { storage } from "./steps/storage.ts";
 import { stragglers } from "./steps/stragglers.ts";
 import { trial } from "./steps/trial.ts";
@@ -40,6 +41,7 @@ export const finalizer = "sampledb.io/database";
  */
 export const steps: readonly SampleDBStep[] = [
   hangingOrder,
+  stalemate,
   storage,
   retention,
   credentials,

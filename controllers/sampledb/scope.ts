@@ -5,7 +5,7 @@ import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
-import { claimName, namesOf, ordinalOf } from "../desired/names.ts";
+import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -205,6 +205,27 @@ export function lastPrimary(db: SampleDB, { leader, claims }: Observed): number 
   if (Number.isInteger(ordinal) && claims.has(claimName(db, ordinal))) return ordinal;
   const [first] = [...claims.keys()].map(ordinalOf).sort((a, b) => a - b);
   return first;
+}
+
+/** On the SampleDB: the name of an instance; the operator adds the uid of the claim that is to go, and takes it off when it is gone. */
+export const replaceAnnotation = "sampledb.io/replace-instance";
+
+interface ReplacementOrder {
+  readonly name: string;
+  /** Once it is begun: the uid of the claim. */
+  readonly claimed: string | undefined;
+}
+
+export function replacementOrder({ metadata }: SampleDB): ReplacementOrder | undefined {
+  const [name, claimed] = metadata.annotations?.[replaceAnnotation]?.split("/") ?? [];
+  return name === undefined ? undefined : { name, claimed };
+}
+
+/** The last primary, where a person has said that its data is gone for good. */
+export function givenUp(db: SampleDB, observed: Observed): string | undefined {
+  const last = lastPrimary(db, observed);
+  const order = replacementOrder(db);
+  return last !== undefined && order?.name === podName(db, last) ? order.name : undefined;
 }
 
 /** What the instances are made from now: what is on trial may not even exist. */

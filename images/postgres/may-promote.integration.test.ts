@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
 
-const cases: readonly [string, { state: object; logs: Record<string, readonly [timeline: number, position: number]> }, boolean | null][] = [
+type Cases = readonly [string, { state: object; logs: Record<string, readonly [timeline: number, position: number]> }, boolean | null][];
+
+const cases: Cases = [
   ["a vote, of one that is as far", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
   ["a vote, of one that is behind", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 90] } }, true],
   ["somebody is ahead", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 101] } }, false],
@@ -27,24 +29,39 @@ function sync(quorum: number, ...standbys: readonly string[]): object {
   return { leader: "p", sync_standby: standbys.join(","), quorum: String(quorum) };
 }
 
+const waitsForNobody: readonly [string, Cases[number][1]["logs"], boolean][] = [
+  ["alone", { a: [1, 100] }, true],
+  ["others are of its history, also where one has more: Patroni compares that", { a: [2, 100], b: [2, 200], c: [1, 300] }, true],
+  ["more log, of an older timeline", { a: [1, 200], b: [2, 100] }, false],
+  ["one whose server does not run tells nothing", { a: [1, 200], b: [2, 0] }, true],
+];
+
 const program = `
 import importlib.machinery, importlib.util, json, sys
 loader = importlib.machinery.SourceFileLoader("may_promote", sys.argv[1])
 module = importlib.util.module_from_spec(importlib.util.spec_from_loader("may_promote", loader))
 loader.exec_module(module)
 module.me = "a"
-asked = json.loads(sys.argv[2])
-print(json.dumps([module.verdict(one["state"], {name: module.Log(*log) for name, log in one["logs"].items()}) for one in asked]))
+logs = lambda told: {name: module.Log(*log) for name, log in told.items()}
+asked, alone = json.loads(sys.argv[2])
+verdicts = [module.verdict(one["state"], logs(one["logs"])) for one in asked]
+print(json.dumps([verdicts, [not module.hears_of_newer(logs(told), logs(told)["a"]) for told in alone]]))
 `;
 
 let verdicts: (boolean | null)[];
+let withoutVotes: boolean[];
 
 beforeAll(async () => {
-  const asked = JSON.stringify(cases.map(([, one]) => one));
+  const asked = JSON.stringify([cases.map(([, one]) => one), waitsForNobody.map(([, logs]) => logs)]);
   const env = { HOSTNAME: "orders-0", PYTHONDONTWRITEBYTECODE: "1" };
-  verdicts = JSON.parse(await run("python3", ["-Sc", program, join(import.meta.dirname, "may-promote"), asked], { env }));
+  [verdicts, withoutVotes] = JSON.parse(await run("python3", ["-Sc", program, join(import.meta.dirname, "may-promote"), asked], { env }));
 });
 
 test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))("$name: $expected", ({ expected, index }) => {
   expect(verdicts[index]).toBe(expected);
 });
+
+test.each(waitsForNobody.map(([name, , expected], index) => ({ name, expected, index })))(
+  "commits wait for nobody: $name: $expected",
+  ({ expected, index }) => expect(withoutVotes[index]).toBe(expected),
+);

@@ -5,13 +5,12 @@ import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, waitFor } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
-import { claimName, ordinalOf, podName } from "../../desired/names.ts";
+import { claimName, ordinalOf } from "../../desired/names.ts";
 import { configMaps, persistentVolumeClaims, statefulSets } from "../../kinds.ts";
 import type { SampleDB } from "../../resources.ts";
 import { instanceRange } from "../instance-range.ts";
-import { lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
+import { givenUp, lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 import { switchover } from "../switchover.ts";
-import { replacementOrder } from "./replacement.ts";
 
 export const instances: SampleDBStep = async (scope) => {
   const { db, findings } = scope;
@@ -28,15 +27,14 @@ export const instances: SampleDBStep = async (scope) => {
 
 /** Which ordinals are to run now, if it is to run or to sleep. */
 export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["powerState"]): InstanceRange {
-  const last = lastPrimary(db, observed);
   return instanceRange({
     wanted: db.spec.replicas,
     powerState,
     current: observed.range,
     pods: observed.instances.map(({ ordinal }) => ordinal),
     primary: observed.primary?.ordinal,
-    lastPrimary: last,
-    givenUp: last !== undefined && replacementOrder(db)?.name === podName(db, last),
+    lastPrimary: lastPrimary(db, observed),
+    givenUp: givenUp(db, observed) !== undefined,
     initialized: observed.initialized,
   });
 }

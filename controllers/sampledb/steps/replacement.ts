@@ -4,24 +4,10 @@ import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds.ts";
-import { type SampleDB, sampledbs } from "../../resources.ts";
-import { leaderNow, type SampleDBStep, type Scope } from "../scope.ts";
-
-/** The name of the instance; the operator adds the uid of the claim that is to go, and takes it off when it is gone. */
-export const replaceAnnotation = "sampledb.io/replace-instance";
+import { sampledbs } from "../../resources.ts";
+import { leaderNow, replaceAnnotation, replacementOrder, type SampleDBStep, type Scope } from "../scope.ts";
 
 const lookAgainSeconds = 5;
-
-interface Order {
-  readonly name: string;
-  /** Once it is begun: the uid of the claim. */
-  readonly claimed: string | undefined;
-}
-
-export function replacementOrder({ metadata }: SampleDB): Order | undefined {
-  const [name, claimed] = metadata.annotations?.[replaceAnnotation]?.split("/") ?? [];
-  return name === undefined ? undefined : { name, claimed };
-}
 
 export const replacement: SampleDBStep = async (scope) => {
   const { db, observed, client, deps, findings } = scope;
@@ -64,7 +50,7 @@ function whyNot({ db, observed: { primary } }: Scope, name: string): string | un
   const ordinal = ordinalOf(name);
   // The claim goes by its ordinal: a name that only ends like one of ours would take a claim that was not meant.
   if (!(ordinal < db.spec.replicas) || name !== podName(db, ordinal)) return `there is no instance ${name}`;
-  if (primary?.podName === name) return `${name} is the primary: switch over first`;
+  if (primary?.ready && primary.podName === name) return `${name} is the primary: switch over first`;
   return undefined;
 }
 
