@@ -89,22 +89,52 @@ describe.runIf(isLocal)("machines", () => {
     expect(subject.census.births()).toEqual({});
   });
 
-  test("the primary's node without power, and back", async () => {
-    const node = await primaryNode();
-    const lost = await subject.database.primary();
-    const before = await subject.ledger.report();
+  /** The node has no power while this goes on, and is back then. */
+  async function withoutPower(node: string, work: () => Promise<void>): Promise<void> {
     await localCluster().powerOff(node);
     try {
-      await subject.ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: lastServer(before) });
-      expect(await subject.database.primary()).not.toBe(lost);
+      await work();
     } finally {
       await localCluster().powerOn(node);
       await localCluster().boot(node);
     }
     await nodeBack(node, 3 * minutes);
+  }
+
+  /** On a person's word; its node does not come back. */
+  async function madeAnewElsewhere(name: string, node: string): Promise<void> {
+    const { database } = subject;
+    await namespace.run("annotate", "sampledb", "machines", `sampledb.io/replace-instance=${name}`);
+    await eventually(`${name} is on another node`, 4 * minutes, async () => (await database.nodeOf(name).catch(() => node)) !== node);
+    await database.waitReady(4 * minutes);
+    await database.waitHeirs();
+  }
+
+  test("the primary's node without power, and back", async () => {
+    const node = await primaryNode();
+    const lost = await subject.database.primary();
+    const before = await subject.ledger.report();
+    await withoutPower(node, async () => {
+      await subject.ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: lastServer(before) });
+      expect(await subject.database.primary()).not.toBe(lost);
+    });
     await subject.database.waitReady(6 * minutes);
     const claims = Object.keys(subject.census.births()).filter((what) => !what.startsWith("Pod "));
     expect(claims).toEqual([]); // its Pod may be made anew, on its own volume
+  });
+
+  test("a node that never comes back: on a person's word its instance is made anew elsewhere", async () => {
+    const { database } = subject;
+    const others = [ledgerNode, await primaryNode()];
+    const lost = (await database.pods()).find(({ spec }) => !others.includes(spec.nodeName));
+    const { name, node } = { name: lost?.["metadata"].name as string, node: lost?.["spec"].nodeName as string };
+    await withoutPower(node, async () => {
+      await database.tells({ reason: "NodeLost", message: `${name} is lost: its node ${node} does not answer` });
+      await madeAnewElsewhere(name, node);
+    });
+    await madeAnewElsewhere(name, await database.nodeOf(name)); // back to where there is none
+    const anew = { created: 2, deleted: 2 };
+    expect(subject.census.births()).toEqual({ [`Pod ${name}`]: anew, [`PersistentVolumeClaim data-${name}`]: anew });
   });
 
   test("the last primary's node lost for good while the database sleeps: given up on a person's word, the others lead", async () => {
@@ -113,45 +143,16 @@ describe.runIf(isLocal)("machines", () => {
     const name = await database.primary();
     await database.change({ powerState: "Hibernated" });
     await eventually("it sleeps", 3 * minutes, async () => conditionOf((await database.get()).status, "Ready")?.reason === "Hibernated");
-    await localCluster().powerOff(node);
-    try {
+    await withoutPower(node, async () => {
       await eventually("the node is lost", 2 * minutes, async () => !(await nodeReady(node)));
       await database.change({ powerState: "Running" });
       await eventually("nobody else is started", 2 * minutes, async () => {
         const { blockers = [] } = (await database.get()).status ?? {};
         return (await database.instances()).join() === name && blockers.some(({ reason }) => reason === "Unschedulable");
       });
-      await namespace.run("annotate", "sampledb", "machines", `sampledb.io/replace-instance=${name}`);
-      await eventually(`${name} is on another node`, 4 * minutes, async () => (await database.nodeOf(name).catch(() => node)) !== node);
-      await database.waitReady(4 * minutes);
-      await database.waitHeirs();
-    } finally {
-      await localCluster().powerOn(node);
-      await localCluster().boot(node);
-    }
-    await nodeBack(node, 3 * minutes);
+      await madeAnewElsewhere(name, node);
+    });
     const claims = Object.entries(subject.census.births()).filter(([what]) => what.startsWith("PersistentVolumeClaim "));
     expect(claims).toEqual([[`PersistentVolumeClaim data-${name}`, { created: 1, deleted: 1 }]]);
-  });
-
-  test("a node that never comes back: on a person's word its instance is made anew elsewhere", async () => {
-    const { database } = subject;
-    const others = [ledgerNode, await primaryNode()];
-    const lost = (await database.pods()).find(({ spec }) => !others.includes(spec.nodeName));
-    const { name, node } = { name: lost?.["metadata"].name as string, node: lost?.["spec"].nodeName as string };
-    await localCluster().powerOff(node);
-    try {
-      await database.tells({ reason: "NodeLost", message: `${name} is lost: its node ${node} does not answer` });
-      await namespace.run("annotate", "sampledb", "machines", `sampledb.io/replace-instance=${name}`);
-      await eventually(`${name} is on another node`, 2 * minutes, async () => (await database.nodeOf(name).catch(() => node)) !== node);
-      await database.waitReady(4 * minutes);
-      await database.waitHeirs();
-    } finally {
-      await localCluster().powerOn(node);
-      await localCluster().boot(node);
-    }
-    await nodeBack(node, 3 * minutes);
-    const anew = { created: 1, deleted: 1 };
-    expect(subject.census.births()).toEqual({ [`Pod ${name}`]: anew, [`PersistentVolumeClaim data-${name}`]: anew });
   });
 });
