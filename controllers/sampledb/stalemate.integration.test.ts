@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import * as kinds from "../kinds.ts";
 import { sampledbs } from "../resources.ts";
 import { DatabaseStage, installKinds } from "./stage.fixture.ts";
@@ -34,7 +35,7 @@ async function withoutPrimary(namespace: string) {
   await stage.becomes("NoPrimary");
   const look = async (seconds: number) => {
     stage.advanceClock(seconds);
-    await stage.again(operator, operator.objects());
+    await eventuallySucceeds("it has looked", 10_000, () => stage.again(operator, operator.objects())); // beside the one in the queue
   };
   return { stage, look };
 }
@@ -51,6 +52,23 @@ test("two histories, and the older one has more log: after a while the newer one
   await look(11);
   expect(await annotations(stage, "orders-failover")).toMatchObject({ member: "orders-2" });
   expect(await annotations(stage, "orders-failover")).not.toHaveProperty("leader");
+});
+
+test("whoever is refused takes the lock for a moment and gives it back: that is nobody", async () => {
+  const { stage, look } = await withoutPrimary("refused");
+  await using _ = stage;
+  await tell(stage, "orders-0", 1, 900);
+  await tell(stage, "orders-2", 2, 100);
+  await stage.blocker();
+  await look(0);
+  await annotate(stage, "orders-leader", { leader: "orders-0", renewTime: "second" });
+  await look(30);
+  expect(await annotations(stage, "orders-failover")).not.toHaveProperty("member");
+  await annotate(stage, "orders-leader", { leader: null });
+  await eventually("it is ordered", 30_000, async () => {
+    await look(11);
+    return (await annotations(stage, "orders-failover"))["member"] === "orders-2";
+  });
 });
 
 test("a lock that is renewed is somebody's: nobody is told", async () => {

@@ -59,6 +59,24 @@ function cgroupsLeft(path: string): string[] {
     .filter(existsSync);
 }
 
+/** What a test has frozen, and was interrupted before it could thaw, can't end: processes that were killed wait for it, with their files open. */
+export function thawCgroups(path: string): void {
+  for (const group of cgroupsLeft(path)) thawTree(group);
+}
+
+/** With version 1 a group may be frozen by itself, with version 2 as well. */
+function thawTree(group: string): void {
+  try {
+    for (const entry of readdirSync(group, { withFileTypes: true })) {
+      if (entry.isDirectory()) thawTree(join(group, entry.name));
+      else if (entry.name === "freezer.state") writeFileSync(join(group, entry.name), "THAWED");
+      else if (entry.name === "cgroup.freeze") writeFileSync(join(group, entry.name), "0");
+    }
+  } catch (error) {
+    if (!["ENOENT", "ENODEV"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error; // it has just been removed
+  }
+}
+
 /** Removes the group with all below it. Its processes were killed; the kernel may need a moment to let go of them. */
 export async function removeCgroup(path: string): Promise<void> {
   await eventually(`the control groups below ${path} are gone`, 30_000, () => cgroupsLeft(path).every(removeTree));

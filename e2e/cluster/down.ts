@@ -1,7 +1,7 @@
 // Takes a cluster down, whatever state it is in, and leaves nothing of it behind.
 import { succeeds } from "../../tools/command.ts";
 import { eventually } from "../../tools/eventually.ts";
-import { removeCgroup } from "./cgroups.ts";
+import { removeCgroup, thawCgroups } from "./cgroups.ts";
 import { detachLoopDevices } from "./disks.ts";
 import { withClusterLock } from "./lock.ts";
 import { machineProcesses } from "./machine.ts";
@@ -20,6 +20,7 @@ export async function tearDown(plan: ClusterPlan): Promise<void> {
   await eventually(`the machines of ${plan.name} are off`, 60_000, () => {
     const machines = machineProcesses(plan);
     for (const pid of machines) kill(pid);
+    thawCgroups(plan.cgroup);
     return machines.length === 0;
   });
   await eventually(`the link ${plan.hostLink} is gone`, 30_000, async () => !(await succeeds("ip", ["link", "show", plan.hostLink])));

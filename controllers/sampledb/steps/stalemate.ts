@@ -3,7 +3,7 @@
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
-import { configMaps, pods } from "../../kinds.ts";
+import { type ConfigMap, configMaps, pods } from "../../kinds.ts";
 import { type Candidate, heirOf } from "../heir.ts";
 import { logPosition } from "../instance.ts";
 import { givenUp, type SampleDBStep, type Scope } from "../scope.ts";
@@ -15,21 +15,35 @@ const lookAgainSeconds = 10;
 export const stalemate: SampleDBStep = async (scope) => {
   const { db, observed, deps, findings } = scope;
   const { leader, primary, initialized } = observed;
-  if (!leader || !initialized || primary?.ready) return done;
-  const heir = heirOf(candidates(scope), { wanted: db.spec.replicas, givenUp: givenUp(db, observed) });
-  if (!heir) return done;
+  if (!leader) return done;
+  const mayBe = initialized && !primary?.ready;
+  const heir = mayBe ? heirOf(candidates(scope), { wanted: db.spec.replicas, givenUp: givenUp(db, observed) }) : undefined;
+  const since = `${leader.metadata.uid}/nobody`;
+  if (heir === undefined) {
+    deps.durations.end(since);
+    return done;
+  }
   findings.blockers.push({
     reason: "Stalemate",
     message: `nobody leads, and ${heir} has the newest data`,
     remedy: `none is needed: it is told to lead when nobody has for ${patienceSeconds} s`,
   });
-  // A lock that is renewed is another one each time.
-  const { uid, annotations } = leader.metadata;
-  const left = patienceSeconds - deps.durations.seconds(`${uid}/${annotations?.["renewTime"]}`);
+  const isHeld = holds(leader) !== undefined && deps.durations.seconds(`${leader.metadata.uid}/${renewal(leader)}`) < patienceSeconds;
+  const left = patienceSeconds - deps.durations.seconds(since);
   if (left > 0) return doneUntil(left);
-  await orderToLead(scope, heir);
+  if (!isHeld) await orderToLead(scope, leader, heir);
   return doneUntil(lookAgainSeconds);
 };
+
+/** Whoever is refused takes the lock too, for a moment and again and again. */
+function holds({ metadata }: ConfigMap): string | undefined {
+  return metadata.annotations?.["leader"] || undefined;
+}
+
+/** Another one each time. */
+function renewal({ metadata }: ConfigMap): string | undefined {
+  return metadata.annotations?.["renewTime"];
+}
 
 function candidates({ observed: { instances }, deps, key }: Scope): Candidate[] {
   return instances.map((instance) => {
@@ -39,12 +53,12 @@ function candidates({ observed: { instances }, deps, key }: Scope): Candidate[] 
 }
 
 /** By Patroni's own way. The image asks once more before it promotes: nobody leads who hears of a newer history. */
-async function orderToLead(scope: Scope, heir: string): Promise<void> {
+async function orderToLead(scope: Scope, leader: ConfigMap, heir: string): Promise<void> {
   const { db, observed, client, deps, key, findings } = scope;
-  const { failover, leader } = observed;
-  const lock = leader && (await client.find(configMaps, keyOf(leader)));
-  const isRenewed = lock?.metadata.annotations?.["renewTime"] !== leader?.metadata.annotations?.["renewTime"];
-  if (!failover || isRenewed || failover.metadata.annotations?.["member"] !== undefined) return;
+  const { failover } = observed;
+  const now = await client.get(configMaps, keyOf(leader)); // the cache may be behind
+  const isTaken = holds(now) !== undefined && renewal(now) !== renewal(leader);
+  if (!failover || isTaken || failover.metadata.annotations?.["member"] !== undefined) return;
   const sync = await client.find(configMaps, { namespace: key.namespace, name: namesOf(db).sync });
   const lost = givenUp(db, observed);
   if (sync && lost !== undefined && sync.metadata.annotations?.["leader"] === lost) {
