@@ -21,7 +21,7 @@ export function exporter(db: SampleDB, image: string): Omit<Container, "security
     name: "exporter",
     image,
     // Not through the image's entrypoint, which would prepare the volume: nothing is written here, and no name is needed.
-    command: ["tini", "--", "serve-metrics", volume, ...(db.spec.postgresVersion >= 17 ? ["--collector.stat_checkpointer"] : [])],
+    command: ["serve-metrics", volume, ...(db.spec.postgresVersion >= 17 ? ["--collector.stat_checkpointer"] : [])],
     env: [
       // By the socket, where the server sees whose process it is: there is no password.
       { name: "DATA_SOURCE_USER", value: monitoringUser },
