@@ -44,6 +44,10 @@ export function hindranceOf(
   return { message: `the Pod of Job ${name} ${hindrance}`, remedy: "see what the message names; it goes on by itself then" };
 }
 
+export function hasEnded({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
 /** What the container said last. */
 export function terminationMessage(pod: Pod | undefined): string | undefined {
   const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;

@@ -3,8 +3,8 @@ import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
-import { type Job, jobs, type Pod, type Secret } from "../../kinds.ts";
-import { hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
+import { type Job, jobs, type Pod, pods, type Secret } from "../../kinds.ts";
+import { hasEnded, hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
 import { imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
 import { settleOrder } from "../settle-order.ts";
 
@@ -24,7 +24,7 @@ export const rotation: SampleDBStep = async (scope) => {
   if (order !== undefined && order !== "app") return await refuse(scope, order);
   if (order === undefined && !observed.rotationJob && !findings.passwordWaits) return done;
   const known = await deps.credentials.nextPassword(db, client);
-  const hindrance = whyNot(scope, known);
+  const hindrance = await whyNot(scope, known);
   const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
   const job = observed.rotationJob;
   if (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid) await remove(scope, job);
@@ -36,14 +36,20 @@ export const rotation: SampleDBStep = async (scope) => {
 };
 
 /** Why PostgreSQL can't be told now. */
-function whyNot({ observed: { primary, jobPods }, findings, db }: Scope, next: Secret | undefined): string | undefined {
-  if (findings.initialization.kind !== "done") return "its role is not made yet";
-  if (!primary?.ready) return "there is no primary to tell";
-  const pod = jobPods.get(namesOf(db).rotation);
-  const hasEnded = pod === undefined || ["Succeeded", "Failed"].includes(pod.status?.phase ?? "");
-  const isEarlier = pod?.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid;
+async function whyNot(scope: Scope, next: Secret | undefined): Promise<string | undefined> {
+  if (scope.findings.initialization.kind !== "done") return "its role is not made yet";
+  if (!scope.observed.primary?.ready) return "there is no primary to tell";
+  const earlier = (await podsNow(scope)).find(
+    (pod) => !hasEnded(pod) && pod.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid,
+  );
   // It would set its password after the new one was handed over.
-  return !hasEnded && isEarlier ? `Pod ${pod.metadata.name} of an earlier one has not ended` : undefined;
+  return earlier && `Pod ${earlier.metadata.name} of an earlier one has not ended`;
+}
+
+/** Of every Job there was, asked of the API server: a cache that is behind may not have the one that matters. */
+async function podsNow({ db, key, client }: Scope): Promise<readonly Pod[]> {
+  const labelSelector = `batch.kubernetes.io/job-name=${namesOf(db).rotation}`;
+  return (await client.list(pods, { namespace: key.namespace, labelSelector })).items;
 }
 
 async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean): Promise<void> {
