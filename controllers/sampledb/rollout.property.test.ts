@@ -11,7 +11,7 @@ const other: PendingSetting = { name: "shared_buffers", from: "1", to: "2" };
 
 const anInstance = fc.record({
   asked: fc.constantFrom(asked, "before"),
-  state: fc.constantFrom("serves", "serves", "broken", "behind"),
+  state: fc.constantFrom("serves", "serves", "broken", "behind", "apart"),
   pendingRestart: fc.constantFrom(undefined, undefined, [shrinking], [other]),
 });
 const databases = fc.array(anInstance, { minLength: 1, maxLength: 6 }).chain((told) =>
@@ -19,23 +19,27 @@ const databases = fc.array(anInstance, { minLength: 1, maxLength: 6 }).chain((to
     told.map(({ state, ...rest }, ordinal) => {
       const leads = ordinal === leading;
       const ready = leads || state !== "broken"; // Patroni takes the lead from one that is broken
-      return instance(ordinal, { ...rest, ready, role: leads ? "Primary" : "Replica", streaming: !leads && state === "serves" });
+      const streaming = !leads && (state === "serves" || state === "apart");
+      const mayTakeOver = !leads && state === "serves";
+      return instance(ordinal, { ...rest, ready, role: leads ? "Primary" : "Replica", streaming, mayTakeOver });
     }),
   ),
 );
 
 const fresh = (ordinal: number, role: Instance["role"] = "Replica") =>
-  instance(ordinal, { asked, ready: false, role, streaming: false, uid: `new-${ordinal}` });
+  instance(ordinal, { asked, ready: false, role, streaming: false, mayTakeOver: false, uid: `new-${ordinal}` });
 const serving = (instances: readonly Instance[]) => instances.filter(({ ready }) => ready);
+const counting = (instances: readonly Instance[]) => instances.filter(({ mayTakeOver }) => mayTakeOver);
 
-/** What happens by itself: whoever is not ready or behind comes up and follows; if nobody leads, one that is ready is elected. */
+/** What happens by itself: whoever is not ready or behind comes up and follows, and counts one look later; if nobody leads, one that is ready is elected. */
 function settle(instances: readonly Instance[]): Instance[] {
   const leads = instances.some(({ role }) => role === "Primary");
   const heir = leads ? undefined : (serving(instances)[0] ?? instances[0])?.ordinal;
   return instances.map((one) => {
     const role = one.ordinal === heir ? "Primary" : one.role;
     const comesUp = one.ready || one.asked === asked; // what is broken and outdated stays so
-    return { ...one, role, ready: comesUp, streaming: role === "Replica" && comesUp };
+    const streaming = role === "Replica" && comesUp;
+    return { ...one, role, ready: comesUp, streaming, mayTakeOver: streaming && one.streaming };
   });
 }
 
@@ -55,6 +59,7 @@ function play(begin: readonly Instance[]): { instances: readonly Instance[]; ste
         expect(target.asked, "what is as asked is not made anew").not.toBe(asked);
         if (target.ready) {
           expect(serving(instances), "nothing that serves is taken down while another is down").toHaveLength(begin.length);
+          expect(counting(instances), "commits have whom to wait for").toHaveLength(begin.length - 1);
           if (begin.length > 1) expect(target.role, "the primary is never deleted while there is a replica").not.toBe("Primary");
         }
         instances = replaceWith(target, fresh(target.ordinal));
@@ -62,6 +67,7 @@ function play(begin: readonly Instance[]): { instances: readonly Instance[]; ste
       }
       case "restart":
         expect(serving(instances), "restarts are one at a time").toHaveLength(begin.length);
+        expect(counting(instances), "commits have whom to wait for").toHaveLength(begin.length - 1);
         expect(action.instance.pendingRestart, "only what waits for it is restarted").toBeDefined();
         instances = replaceWith(action.instance, { ...action.instance, pendingRestart: undefined });
         break;
@@ -69,9 +75,10 @@ function play(begin: readonly Instance[]): { instances: readonly Instance[]; ste
         const { from, to } = action;
         expect(from.role).toBe("Primary");
         expect(to, "the heir has everything, and is as asked").toMatchObject({ role: "Replica", ready: true, streaming: true, asked });
+        expect(counting(instances), "commits have whom to wait for").toHaveLength(begin.length - 1);
         instances = instances.map((one) => {
           if (one.podName === from.podName) return { ...one, role: "Replica", streaming: true };
-          return one.podName === to.podName ? { ...one, role: "Primary", streaming: false } : one;
+          return one.podName === to.podName ? { ...one, role: "Primary", streaming: false, mayTakeOver: false } : one;
         });
       }
     }

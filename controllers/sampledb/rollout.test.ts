@@ -35,14 +35,14 @@ describe("Pods that are outdated", () => {
     ["then the old primary", [instance(0, old), instance(1), primary(2)], "replace orders-0"],
     ["wherever the primary is", [instance(0, old), primary(1, old), instance(2, old)], "replace orders-2"],
     [
-      "the switchover is to one that commits wait for",
-      [primary(0, old), instance(1), instance(2, { mayTakeOver: false })],
-      "switchover orders-0 orders-1",
+      "one does not count for commits yet, which would wait for the next one alone",
+      [primary(0, old), instance(1, old), instance(2, { mayTakeOver: false })],
+      "wait for orders-2 to count for commits",
     ],
     [
-      "nobody that commits wait for",
-      [primary(0, old), instance(1, { mayTakeOver: false }), instance(2, { mayTakeOver: false })],
-      "wait for a replica that may take over",
+      "or for the primary that was",
+      [primary(0, old), instance(1, { mayTakeOver: false }), instance(2)],
+      "wait for orders-1 to count for commits",
     ],
     ["a single one has nobody to hand over to", [primary(0, old)], "replace orders-0"],
     ["one is being made anew", [primary(0, old), instance(1, old), instance(2, going)], "wait for orders-2 to be ready"],
@@ -98,6 +98,11 @@ describe("settings that need a restart", () => {
       "replace orders-1",
     ],
     ["nothing while one does not answer", [primary(0, pending()), instance(1, { ...pending(), ...down })], "wait for orders-1 to be ready"],
+    [
+      "nothing while one does not count for commits",
+      [primary(0, pending()), instance(1, pending()), instance(2, { mayTakeOver: false })],
+      "wait for orders-2 to count for commits",
+    ],
     ["without why", [primary(0), instance(1, { pendingRestart: [] })], "restart orders-1"],
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
 });

@@ -44,15 +44,17 @@ export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): 
   if (!primary) return { kind: "wait", for: "a primary" };
   const behind = instances.find((instance) => instance !== primary && !instance.streaming);
   if (behind) return { kind: "wait", for: `${behind.podName} to follow the primary` };
+  // Otherwise commits would wait for whoever is taken away, and nobody else, until Patroni has looked again: five seconds and more.
+  const apart = instances.find((instance) => instance !== primary && !instance.mayTakeOver);
+  if (apart) return { kind: "wait", for: `${apart.podName} to count for commits` };
 
   // From the end: the first ordinal is where people look for the primary.
   const replicas = instances.filter((instance) => instance !== primary).toReversed();
   const stale = replicas.find(outdated);
   if (stale) return { kind: "replace", instance: stale };
   if (outdated(primary)) {
-    if (replicas.length === 0) return { kind: "replace", instance: primary };
-    const to = replicas.find(({ mayTakeOver }) => mayTakeOver); // Patroni drops an order to any other
-    return to ? { kind: "switchover", from: primary, to } : { kind: "wait", for: "a replica that may take over" };
+    const [to] = replicas;
+    return to ? { kind: "switchover", from: primary, to } : { kind: "replace", instance: primary };
   }
   if (primary.pendingRestart?.some(shrinks)) return { kind: "restart", instance: primary };
   const pending = [...replicas, primary].find(({ pendingRestart }) => pendingRestart);
