@@ -94,6 +94,18 @@ describe("Patroni's settings", () => {
     expect(dynamic({ replicas })).toMatchObject({ synchronous_node_count: count });
   });
 
+  test.each([
+    ["Required", 3, 0],
+    ["Preferred", 2, 0],
+    ["Preferred", 1, 300],
+    ["Disabled", 3, 300],
+  ] as const)(
+    "a crashed primary, %s and %i: a replica leads after %i s, at once only where it has everything",
+    (mode, replicas, seconds) => {
+      expect(dynamic({ synchronousReplication: mode, replicas })).toMatchObject({ primary_start_timeout: seconds });
+    },
+  );
+
   test("keep to Patroni's own rule, and serve on without the API server", () => {
     const { ttl, loop_wait, retry_timeout, failsafe_mode } = dynamic();
     expect(loop_wait + 2 * retry_timeout).toBeLessThanOrEqual(ttl);

@@ -103,6 +103,7 @@ export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean
     ttl: 20,
     loop_wait: 5,
     retry_timeout: 5,
+    primary_start_timeout: secondsToRecover(db.spec),
     failsafe_mode: true, // with all members up the primary serves on while the API server is away
     // Quorum: a commit waits for any so many replicas, and each of them can take over. In Patroni's older mode only the one replica that
     // is synchronous at the moment can, and a switchover to another stops the primary for nothing (seen).
@@ -124,6 +125,14 @@ export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean
       pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],
     },
   });
+}
+
+/**
+ * How long a primary that has crashed may take to recover before a replica leads. Where a replica has every acknowledged commit, none: a
+ * recovery reads all log since the last checkpoint, which takes minutes, and a promotion a second. Elsewhere Patroni's own default.
+ */
+function secondsToRecover({ synchronousReplication, replicas }: SampleDB["spec"]): number {
+  return synchronousReplication === "Disabled" || replicas === 1 ? 300 : 0;
 }
 
 /** What is not the user's comes last, whatever a webhook that was off has let through. */
