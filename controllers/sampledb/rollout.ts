@@ -42,22 +42,23 @@ export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): 
   if (missing) return { kind: "wait", for: `${missing.podName} to be ready` };
   if (instances.length < wanted) return { kind: "wait", for: "all instances to be there" };
   if (!primary) return { kind: "wait", for: "a primary" };
-  const behind = instances.find((instance) => instance !== primary && !instance.streaming);
+  const replicas = instances.filter((instance) => instance !== primary);
+  const behind = replicas.find(({ streaming }) => !streaming);
   if (behind) return { kind: "wait", for: `${behind.podName} to follow the primary` };
   // Otherwise commits would wait for whoever is taken away, and nobody else, until Patroni has looked again: five seconds and more.
-  const apart = instances.find((instance) => instance !== primary && !instance.mayTakeOver);
+  const apart = replicas.find(({ mayTakeOver }) => !mayTakeOver);
   if (apart) return { kind: "wait", for: `${apart.podName} to count for commits` };
 
   // From the end: the first ordinal is where people look for the primary.
-  const replicas = instances.filter((instance) => instance !== primary).toReversed();
-  const stale = replicas.find(outdated);
+  const inTurn = replicas.toReversed();
+  const stale = inTurn.find(outdated);
   if (stale) return { kind: "replace", instance: stale };
   if (outdated(primary)) {
-    const [to] = replicas;
+    const [to] = inTurn;
     return to ? { kind: "switchover", from: primary, to } : { kind: "replace", instance: primary };
   }
   if (primary.pendingRestart?.some(shrinks)) return { kind: "restart", instance: primary };
-  const pending = [...replicas, primary].find(({ pendingRestart }) => pendingRestart);
+  const pending = [...inTurn, primary].find(({ pendingRestart }) => pendingRestart);
   return pending ? { kind: "restart", instance: pending } : { kind: "none" };
 }
 
