@@ -57,6 +57,8 @@ export const reasons = {
   instancesNotReady: "InstancesNotReady",
   /** All instances answer, and none of them would be let lead if the primary were lost now. */
   noFailoverCandidate: "NoFailoverCandidate",
+  /** All instances answer, and not every replica would be let lead yet. */
+  replicasBehind: "ReplicasBehind",
   /** The number of instances is being changed. */
   scaling: "Scaling",
   /** Volumes are growing. */

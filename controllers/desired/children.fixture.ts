@@ -48,7 +48,7 @@ export function secretsOf(db: SampleDB): KubeObject[] {
 
 /** Without the Secrets. */
 export function childrenOf(db: SampleDB): KubeObject[] {
-  const budget = disruptionBudget(db);
+  const budget = disruptionBudget(db, { prepared: true });
   return [
     ...[readWriteService(db), readWriteSlice(db, "IPv4"), readOnlyService(db), podsService(db)],
     ...[serviceAccount(db), role(db), roleBinding(db)],

@@ -1,6 +1,7 @@
 // What goes with a SampleDB, and what outlives it.
 import { expect, test } from "vitest";
 import { childrenOf, secretsOf } from "./children.fixture.ts";
+import { disruptionBudget } from "./policies.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
 
 const db = sampleDB({ replicas: 2 });
@@ -17,7 +18,8 @@ test.each([...childrenOf(db), ...secretsOf(db)].map((object) => [`${object.kind}
 );
 
 test("a single instance has no disruption budget, which would hold up a drain for ever", () => {
-  const kinds = (replicas: number) => childrenOf(sampleDB({ replicas })).filter(({ kind }) => kind === "PodDisruptionBudget");
-  expect(kinds(1)).toEqual([]);
-  expect(kinds(2)).toMatchObject([{ spec: { maxUnavailable: 1 } }]);
+  expect(disruptionBudget(sampleDB({ replicas: 1 }), { prepared: true })).toBeUndefined();
+  expect(disruptionBudget(sampleDB({ replicas: 1 }), { prepared: false })).toBeUndefined();
+  expect(disruptionBudget(sampleDB({ replicas: 2 }), { prepared: true })?.spec).toMatchObject({ maxUnavailable: 1 });
+  expect(disruptionBudget(sampleDB({ replicas: 2 }), { prepared: false })?.spec).toMatchObject({ maxUnavailable: 0 });
 });

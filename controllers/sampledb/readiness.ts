@@ -5,7 +5,9 @@ import type { ConditionNow } from "../../runtime/controller/conditions.ts";
 import { Occupied } from "../../runtime/controller/objects.ts";
 import type { StepsOutcome } from "../../runtime/controller/steps.ts";
 import type { SampleDB } from "../resources.ts";
+import type { Instance } from "./instance.ts";
 import type { Findings, Observed } from "./scope.ts";
+import { unprepared } from "./succession.ts";
 
 export interface StatusInputs {
   readonly db: SampleDB;
@@ -116,13 +118,26 @@ const instancesMissing: Check = ({ db, observed }) => {
 };
 
 /** It serves, and would not go on to if its primary were lost now. */
-const noFailoverCandidate: Check = ({ db, observed: { instances, primary } }) => {
+const noFailoverCandidate: Check = ({ db, observed }) => {
+  const { instances, primary } = observed;
   if (db.spec.replicas < 2 || !primary || instances.some(({ mayTakeOver }) => mayTakeOver)) return undefined;
-  const replicas = instances.filter(({ podName }) => podName !== primary.podName).map(({ podName }) => podName);
   const meanwhile = db.spec.synchronousReplication === "Required" ? ", and commits may wait for that" : "";
-  const usual = "After a change of primary this takes seconds; where it lasts, their logs say why";
-  return no(reasons.noFailoverCandidate, `${replicas.join(" and ")} can't take over from ${primary.podName} yet${meanwhile}. ${usual}`);
+  return no(reasons.noFailoverCandidate, `${unpreparedFor(primary, observed)}${meanwhile}. ${usually}`);
 };
+
+/** Another could take over, and with it gone as well nobody. */
+const replicasBehind: Check = ({ db, observed }) => {
+  const { primary } = observed;
+  if (db.spec.replicas < 2 || !primary || unprepared(observed).length === 0) return undefined;
+  return no(reasons.replicasBehind, `${unpreparedFor(primary, observed)}, and until then no instance is evicted. ${usually}`);
+};
+
+const usually = "After a change of primary, or of an instance, this takes seconds; where it lasts, their logs say why";
+
+function unpreparedFor({ podName }: Instance, observed: Observed): string {
+  const names = unprepared(observed).map((instance) => instance.podName);
+  return `${names.join(" and ")} can't take over from ${podName} yet`;
+}
 
 const resizing: Check = ({ db, observed }) => {
   const growing = [...observed.claims.values()].filter(({ spec, status }) => {
@@ -153,6 +168,7 @@ export const readiness: readonly Check[] = [
   scaling,
   instancesMissing,
   noFailoverCandidate,
+  replicasBehind,
   resizing,
   failures,
 ];

@@ -34,7 +34,7 @@ export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: s
     ...[serviceAccount(db), role(db), roleBinding(db)],
     ...[readWriteService(db), readOnlyService(db), podsService(db)],
     { ...readWriteSlice(db, "IPv4"), endpoints: [] } as KubeObject, // kubectl wants to see them
-    disruptionBudget(db),
+    disruptionBudget(db, { prepared: true }),
     ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: settings === "final" }), ...patroniStates(db)],
     statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand" }),
     initJob(db, "by-hand", image),

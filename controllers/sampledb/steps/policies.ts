@@ -1,12 +1,14 @@
-// Lets a drain through, one instance at a time.
+// Lets a drain through, one instance at a time, and only while the others could go on without it.
 import { done } from "../../../runtime/controller/steps.ts";
 import { namesOf } from "../../desired/names.ts";
 import { disruptionBudget } from "../../desired/policies.ts";
 import { podDisruptionBudgets } from "../../kinds.ts";
 import type { SampleDBStep } from "../scope.ts";
+import { unprepared } from "../succession.ts";
 
-export const policies: SampleDBStep = async ({ db, key, objects }) => {
+export const policies: SampleDBStep = async ({ db, key, objects, observed }) => {
   const budget = { namespace: key.namespace, name: namesOf(db).disruptionBudget };
-  await objects.ensure(podDisruptionBudgets, budget, db, disruptionBudget(db));
+  const prepared = observed.primary !== undefined && unprepared(observed).length === 0;
+  await objects.ensure(podDisruptionBudgets, budget, db, disruptionBudget(db, { prepared }));
   return done;
 };
