@@ -72,13 +72,15 @@ interface SettingsStage {
   readonly since: string;
   /** The database is made. */
   readonly initialized: boolean;
+  /** What else stands beside them. */
+  readonly notes?: Readonly<Record<string, string>>;
 }
 
 /** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
-export function dynamicConfig(db: SampleDB, { since, initialized }: SettingsStage): ConfigMap {
+export function dynamicConfig(db: SampleDB, { since, initialized, notes }: SettingsStage): ConfigMap {
   const config = dynamicSettings(db, initialized);
   const major = String(db.spec.postgresVersion);
-  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major });
+  return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major, ...notes });
 }
 
 /** The others, empty: Patroni fills them in, and may not make them. */

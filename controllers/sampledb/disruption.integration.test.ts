@@ -17,12 +17,6 @@ async function evict({ namespace }: DatabaseStage, name: string): Promise<number
   return (await plane.request("POST", `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, eviction))?.status;
 }
 
-/** As the primary's Patroni tells whom commits wait for. */
-async function commitsWaitFor(stage: DatabaseStage, ...names: string[]): Promise<void> {
-  const annotations = { leader: "orders-0", sync_standby: names.join(), quorum: String(Math.max(0, names.length - 1)) };
-  await client.mergePatch(kinds.configMaps, stage.key("orders-sync"), { metadata: { annotations } });
-}
-
 const budget = async (stage: DatabaseStage) => (await client.get(kinds.podDisruptionBudgets, stage.key("orders"))).status;
 
 test("nobody is evicted while a replica answers SQL and could not take over; what does not serve always may go", async () => {
@@ -31,11 +25,11 @@ test("nobody is evicted while a replica answers SQL and could not take over; wha
   await stage.create({ replicas: 3, synchronousReplication: "Required" });
   await stage.settle("orders-0", "orders-1", "orders-2");
 
-  await commitsWaitFor(stage, "orders-1");
+  await stage.commitsWaitFor("orders-0", "orders-1");
   await stage.becomes("ReplicasBehind");
   for (const name of ["orders-0", "orders-1", "orders-2"]) expect(await evict(stage, name)).toBe(429);
 
-  await commitsWaitFor(stage, "orders-1", "orders-2");
+  await stage.commitsWaitFor("orders-0", "orders-1", "orders-2");
   await stage.becomes("AllInstancesReady");
   await eventually("one may go", 30_000, async () => (await budget(stage))?.disruptionsAllowed === 1);
   expect(await evict(stage, "orders-0")).toBe(201);

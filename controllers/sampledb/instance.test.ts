@@ -81,6 +81,15 @@ describe("settings that wait for a restart", () => {
   ])("%s", (_, told, expected) => {
     expect(instanceOf(pod("orders-0", { status: { ...running, ...told } }), { leads }).pendingRestart).toEqual(expected);
   });
+
+  test.each<[string, string[], { pendingRestart: unknown; heldSettings: string[] }]>([
+    ["all are held back", ["a", "b"], { pendingRestart: undefined, heldSettings: ["a", "b"] }],
+    ["one was asked for", ["a", "c"], { pendingRestart: [{ name: "b", from: "1", to: "2" }], heldSettings: ["a"] }],
+  ])("%s", (_, held, expected) => {
+    const changed = { old_value: "1", new_value: "2" };
+    const status = { ...running, pending_restart: true, pending_restart_reason: { a: changed, b: changed } };
+    expect(instanceOf(pod("orders-0", { status }), { leads, held })).toMatchObject(expected);
+  });
 });
 
 test.each([["3"], [3.5], [{}], [null]])("a timeline that is %j is not known: the status would be refused for it", (timeline) => {

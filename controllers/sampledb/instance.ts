@@ -20,8 +20,10 @@ export interface Instance {
   readonly streaming: boolean;
   /** Patroni would let it take over: it receives what the primary writes, and where commits wait for a replica, they wait for this one. */
   readonly mayTakeOver: boolean;
-  /** Settings that wait for a restart of PostgreSQL. */
+  /** Settings that wait for a restart of PostgreSQL, and somebody has asked for them. */
   readonly pendingRestart: readonly PendingSetting[] | undefined;
+  /** The names of those that wait, and nobody has asked for. */
+  readonly heldSettings: readonly string[];
   /** A digest of what the user had asked for when the Pod was made. */
   readonly asked: string | undefined;
   /** The revision of the StatefulSet that the Pod was made from. */
@@ -65,13 +67,17 @@ interface Told {
   readonly synchronous?: ReadonlySet<string> | undefined;
   /** Where the read-write Service leads. */
   readonly writesTo?: Endpoint | undefined;
+  /** The names of settings that a newer operator has changed by itself. */
+  readonly held?: readonly string[];
 }
 
-export function instanceOf(pod: Pod, { leads, synchronous, writesTo }: Told): Instance {
+export function instanceOf(pod: Pod, { leads, synchronous, writesTo, held = [] }: Told): Instance {
   const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
   const data = memberData(pod);
   const going = deletionTimestamp !== undefined;
   const streaming = data.replication_state === "streaming";
+  const pending = pendingSettings(data);
+  const askedFor = pending?.filter((setting) => !held.includes(setting.name));
   return {
     podName: name,
     uid,
@@ -85,7 +91,8 @@ export function instanceOf(pod: Pod, { leads, synchronous, writesTo }: Told): In
     starting: data.state === "starting",
     streaming,
     mayTakeOver: streaming && (synchronous?.has(name) ?? true),
-    pendingRestart: pendingSettings(data),
+    pendingRestart: pending?.length === 0 || askedFor?.length !== 0 ? askedFor : undefined,
+    heldSettings: (pending ?? []).map((setting) => setting.name).filter((setting) => held.includes(setting)),
     asked: annotations[instanceAnnotations.asked],
     revision: labels["controller-revision-hash"],
     takesWrites: writesTo !== undefined && isAt(pod, writesTo),

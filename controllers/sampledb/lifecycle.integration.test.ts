@@ -35,11 +35,20 @@ const becomesRange = async (stage: DatabaseStage, start: number, count: number) 
 const unlock = (stage: DatabaseStage) =>
   client.mergePatch(kinds.configMaps, stage.key("orders-leader"), { metadata: { annotations: { leader: null } } });
 
-async function open(namespace: string, spec: Parameters<DatabaseStage["create"]>[0]): Promise<DatabaseStage> {
+/** Who is to lead next, by an order that nobody has carried out yet. */
+const namedBy = async (stage: DatabaseStage) =>
+  (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata.annotations?.["member"];
+
+/** The first of the instances leads. */
+async function open(
+  namespace: string,
+  spec: Parameters<DatabaseStage["create"]>[0],
+  [primary, ...replicas]: readonly [string, ...string[]] = ["orders-1", "orders-0", "orders-2"],
+): Promise<DatabaseStage> {
   const stage = await DatabaseStage.open(namespace, client, proxy);
   await stage.run();
   await stage.create({ replicas: 3, ...spec });
-  await stage.settle("orders-1", "orders-0", "orders-2");
+  await stage.settle(primary, ...replicas);
   return stage;
 }
 
@@ -156,10 +165,7 @@ test("a namespace that goes all the same takes the claims: the volumes stay, and
 test("fewer instances: a primary beyond them hands over before it goes, and the claims go only where data may go", async () => {
   await using stage = await open("shrunk", { deletionPolicy: "Delete" });
   await stage.change({ replicas: 1 });
-  await eventually("a switchover is ordered", 30_000, async () => {
-    const { annotations } = (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata;
-    return annotations?.["member"] === "orders-0";
-  });
+  await eventually("a switchover is ordered", 30_000, async () => (await namedBy(stage)) === "orders-0");
   expect(await stage.podNames()).toEqual(expect.arrayContaining(["orders-0", "orders-1"]));
   expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims);
   await stage.handOver("orders-1", "orders-0");
@@ -169,6 +175,16 @@ test("fewer instances: a primary beyond them hands over before it goes, and the 
     30_000,
     async () => (await stage.names(kinds.persistentVolumeClaims)).join() === "data-orders-0",
   );
+});
+
+test("it hands over only when commits can wait for everybody who stays", async () => {
+  await using stage = await open("early", { synchronousReplication: "Preferred" }, ["orders-2", "orders-0", "orders-1"]);
+  await stage.commitsWaitFor("orders-2", "orders-0"); // and not yet for orders-1, which has just been made
+  await stage.change({ replicas: 2 });
+  await stage.becomes("Scaling");
+  expect(await namedBy(stage)).toBeUndefined();
+  await stage.commitsWaitFor("orders-2", "orders-0", "orders-1");
+  await eventually("a switchover is ordered", 30_000, async () => (await namedBy(stage)) !== undefined);
 });
 
 test("an order to hand over that nobody carries out is taken back, or nobody would be elected; one for later stays", async () => {

@@ -24,6 +24,7 @@ export function instance(ordinal: number, told: Partial<Instance> = {}): Instanc
     streaming: told.role !== "Primary",
     mayTakeOver: told.role !== "Primary",
     pendingRestart: undefined,
+    heldSettings: [],
     asked: "now",
     revision: undefined,
     takesWrites: told.role === "Primary",

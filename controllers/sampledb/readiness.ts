@@ -90,14 +90,15 @@ export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade ===
 
 export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === undefined ? undefined : no(reasons.rollingOut, rollout));
 
-/** Pods of an older make, which do what the user asked for all the same. */
+/** Instances of an older make, which do what the user asked for all the same. */
 export const restartPending: Check = ({ observed: { statefulSet, instances } }) => {
-  const revision = statefulSet?.status?.updateRevision;
-  const older = instances.filter((instance) => revision !== undefined && instance.revision !== undefined && instance.revision !== revision);
+  const newest = statefulSet?.status?.updateRevision;
+  const isOlder = ({ revision }: Instance) => newest !== undefined && revision !== undefined && revision !== newest;
+  const older = instances.filter((instance) => isOlder(instance) || instance.heldSettings.length > 0);
   if (older.length === 0) return undefined;
-  const names = older.map(({ podName }) => podName).join(", ");
+  const names = older.map(({ podName, heldSettings }) => (heldSettings.length > 0 ? `${podName} (${heldSettings.join(", ")})` : podName));
   const how = "annotate the SampleDB with sampledb.io/restart=NOW (any new value) when it suits";
-  return no(reasons.restartPending, `${names} would be made differently by this version of the operator: ${how}`);
+  return no(reasons.restartPending, `${names.join(", ")} would be made differently by this version of the operator: ${how}`);
 };
 
 const scaling: Check = ({ db, observed }) => {

@@ -4,6 +4,7 @@ import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
+import { heldNames } from "../desired/held-settings.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
 import {
@@ -142,11 +143,12 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const leads = leader?.metadata.annotations?.["leader"];
   const dynamicConfig = state(names.dynamicConfig);
   const synchronous = synchronousOf(state(names.sync), leads);
+  const held = heldNames(dynamicConfig);
   const writeSlice = cache.watched(endpointSlices).get(key(names.readWriteService));
   const instances = cache
     .watched(pods)
     .listBy(byDatabase, index)
-    .map((pod) => instanceOf(pod, { leads, synchronous, writesTo: writeSlice?.endpoints?.[0] }))
+    .map((pod) => instanceOf(pod, { leads, synchronous, writesTo: writeSlice?.endpoints?.[0], held }))
     .sort((a, b) => a.ordinal - b.ordinal);
   return {
     statefulSet,

@@ -211,6 +211,13 @@ export class DatabaseStage implements AsyncDisposable {
     if (leads) await this.takeWrites(pod);
   }
 
+  /** As the leader's Patroni tells for whom commits wait. */
+  async commitsWaitFor(leader: string, ...replicas: string[]): Promise<void> {
+    const [database] = leader.split(/-\d+$/);
+    const annotations = { leader, sync_standby: replicas.join(), quorum: String(Math.max(0, replicas.length - 1)) };
+    await this.client.mergePatch(configMaps, this.key(`${database}-sync`), { metadata: { annotations } });
+  }
+
   /** As the leader's callback does. */
   async takeWrites(pod: Pod): Promise<void> {
     const [database] = pod.metadata.name.split(/-\d+$/);

@@ -124,6 +124,16 @@ describe("the other conditions", () => {
     expect(condition(told, "Ready")?.status).toBe("True");
   });
 
+  test("so do settings that a newer operator has changed by itself", () => {
+    const told = { instances: [primary(0, { heldSettings: ["max_wal_senders"] })] };
+    expect(condition(told, "UpToDate")).toMatchObject({
+      status: "False",
+      reason: "RestartPending",
+      message: expect.stringMatching(/^orders-0 \(max_wal_senders\) would be made differently by this version/),
+    });
+    expect(condition(told, "Ready")?.status).toBe("True");
+  });
+
   test("backups are said not to be made, where they are asked for", () => {
     expect(condition({ db: sampleDB({ backup: {} }) }, "BackupConfigured")).toMatchObject({
       status: "False",

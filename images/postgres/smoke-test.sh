@@ -27,6 +27,7 @@ version_is() { local want=$1; shift; "$@" | grep -F "$want" || { "$@"; false; };
 exporter_version() { prometheus-postgres-exporter --version 2>&1; } # to stderr
 first_process_is() { [ "$(cat /proc/1/comm)" = "$1" ]; }
 handover_is_patched() { grep -q 'self.wait_for_next_leader()' /usr/lib/python3/dist-packages/patroni/ha.py; }
+list_is_patched() { grep -A1 'self._condition.notify()' /usr/lib/python3/dist-packages/patroni/dcs/kubernetes.py | grep -q 'self._dcs.event.set()'; }
 ends_without_volume() { ! serve-metrics 2>&1; }
 asks_without_hostname() { ! env -u HOSTNAME may-promote 2>&1; }
 ends_without_scope() { ! restart-bootstrap 2>&1; }
@@ -63,6 +64,7 @@ check "runs as postgres in group 0" has_name
 check "process 1 hears of a signal from the first moment on" first_process_is tini
 check "the root file system is read-only" root_is_read_only
 check "in a handover Patroni waits for the next leader, not for two seconds" handover_is_patched
+check "what Patroni learns by a list wakes it, as an event does" list_is_patched
 check "no setuid file" nothing_is_setuid
 check "no private key" no_keys
 check "Patroni finds Kubernetes" python3 -c 'import patroni.dcs.kubernetes'

@@ -3,6 +3,7 @@ import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
+import { heldNames, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
 import { configMaps } from "../../kinds.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
@@ -11,12 +12,12 @@ const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
   const { db, choices, objects, findings, observed, deps } = scope;
-  const since = settingsSince(scope);
+  const { since, held } = settingsStage(scope);
   if (findings.trial.kind === "accepted") {
     const { initialized } = observed;
     await objects.keep(db, "patroni", choices.digest, () => [wanted(configMaps, patroniConfig(db))]);
-    await objects.keep(db, "settings", `${choices.digest} ${since} ${initialized}`, () => [
-      wanted(configMaps, dynamicConfig(db, { since, initialized })),
+    await objects.keep(db, "settings", `${choices.digest} ${since} ${initialized} ${held}`, () => [
+      wanted(configMaps, dynamicConfig(db, { since, initialized, notes: settingsNotes(db, held) })),
     ]);
   } else {
     await endMaking(scope);
@@ -39,9 +40,13 @@ async function endMaking({ observed: { dynamicConfig: live, initialized }, clien
   await client.mergePatch(configMaps, keyOf(live), { metadata: { annotations: { config } } });
 }
 
-/** When the settings that are wanted were written. What changes with the end of the making is no change: nobody has to settle. */
-function settingsSince({ choices, observed: { dynamicConfig: live }, deps, findings }: Scope): string {
+/**
+ * When the settings that are wanted were written, and which of them nobody has asked for. What changes with the end of the making is no
+ * change: nobody has to settle.
+ */
+function settingsStage({ db, choices, observed: { dynamicConfig: live }, deps, findings }: Scope): { since: string; held: string[] } {
   const { config, [settingsSinceAnnotation]: since } = live?.metadata.annotations ?? {};
   const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => choices.settings(initialized) === config);
-  return same && since !== undefined ? since : deps.now().toISOString();
+  if (same && since !== undefined) return { since, held: heldNames(live) };
+  return { since: deps.now().toISOString(), held: heldSettings(live, db) };
 }

@@ -10,6 +10,7 @@ import { configMaps, persistentVolumeClaims, statefulSets } from "../../kinds.ts
 import type { SampleDB } from "../../resources.ts";
 import { instanceRange } from "../instance-range.ts";
 import { givenUp, lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
+import { unprepared } from "../succession.ts";
 import { switchover } from "../switchover.ts";
 
 export const instances: SampleDBStep = async (scope) => {
@@ -89,6 +90,8 @@ async function evacuate(scope: Scope): Promise<void> {
   const { db, observed } = scope;
   const { primary } = observed;
   if (!primary || primary.ordinal < db.spec.replicas) return;
+  // Who answers counts for commits within seconds: handed over before, they would wait for the primary that was.
+  if (unprepared(observed).some(({ ready }) => ready)) return;
   // Not always one that is to stay: where Patroni lets only one take over, the way there may have two steps.
   const heir = observed.instances.find(({ ordinal, ready, mayTakeOver }) => ordinal < primary.ordinal && ready && mayTakeOver);
   if (heir) await switchover(scope, primary, heir);

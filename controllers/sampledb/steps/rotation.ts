@@ -24,9 +24,9 @@ export const rotation: SampleDBStep = async (scope) => {
   if (order !== undefined && order !== "app") return await refuse(scope, order);
   if (order === undefined && !observed.rotationJob && !findings.passwordWaits) return done;
   const known = await deps.credentials.nextPassword(db, client);
-  const hindrance = await whyNot(scope, known);
-  const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
   const job = observed.rotationJob;
+  const hindrance = known && job ? undefined : await whyNot(scope, known); // asked only where a password or a Job may be made
+  const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
   if (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid) await remove(scope, job);
   else if (job && next) await follow(scope, job, next, order !== undefined);
   else if (hindrance)

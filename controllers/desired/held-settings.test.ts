@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import type { SampleDB } from "../resources.ts";
+import { dynamicConfig } from "./configuration.ts";
+import { heldNames, heldSettings, settingsNotes } from "./held-settings.ts";
+import { sampleDB } from "./sampledb.fixture.ts";
+
+type Spec = Parameters<typeof sampleDB>[0];
+type Values = Readonly<Record<string, unknown>>;
+
+/** The settings as they were written for this spec; `older` is what the operator of that time had of its own. */
+function written(db: SampleDB, held: readonly string[] = [], older: Values = {}) {
+  const { metadata, ...rest } = dynamicConfig(db, { since: "then", initialized: true, notes: settingsNotes(db, held) });
+  const settings = JSON.parse(metadata.annotations?.["config"] ?? "");
+  settings.postgresql.parameters = { ...settings.postgresql.parameters, ...older };
+  return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, config: JSON.stringify(settings) } } };
+}
+
+const asks = (parameters: Record<string, string | number>): Spec => ({ postgresql: { parameters } });
+const memory = (size: string): Spec => ({ resources: { limits: { memory: size } } });
+
+describe("what is held back", () => {
+  test.each<[string, { before?: Spec; older?: Values; held?: string[]; now?: Spec }, string[]]>([
+    ["nothing has changed", {}, []],
+    ["another operator, other settings", { older: { max_wal_senders: 10 } }, ["max_wal_senders"]],
+    ["one that the last had and this one has not", { older: { shared_preload_libraries: "x" } }, ["shared_preload_libraries"]],
+    ["the user's own, set", { now: asks({ max_connections: 200 }) }, []],
+    ["changed", { before: asks({ max_connections: 200 }), now: asks({ max_connections: 300 }) }, []],
+    ["taken back", { before: asks({ max_connections: 200 }) }, []],
+    ["both at once", { older: { max_wal_senders: 10 }, now: asks({ max_connections: 200 }) }, ["max_wal_senders"]],
+    ["held before, and something else is asked for", { held: ["max_wal_senders"], now: asks({ work_mem: "8MB" }) }, ["max_wal_senders"]],
+    ["held before, and asked for now", { held: ["max_wal_senders"], now: asks({ max_wal_senders: 30 }) }, []],
+    ["more memory", { before: memory("1Gi"), now: memory("2Gi") }, []],
+    [
+      "the same memory, of which another part is taken",
+      { before: memory("1Gi"), older: { shared_buffers: "1MB" }, now: memory("1Gi") },
+      ["shared_buffers"],
+    ],
+  ])("%s", (_, { before, older, held, now }, expected) => {
+    expect(heldSettings(written(sampleDB(before), held, older), sampleDB(now))).toEqual(expected);
+  });
+
+  test("nothing of a database that is new", () => {
+    expect(heldSettings(undefined, sampleDB())).toEqual([]);
+  });
+
+  test("what an operator has written that took no notes", () => {
+    const { metadata, ...rest } = written(sampleDB(asks({ max_connections: 200 })), [], { max_wal_senders: 10 });
+    const { "sampledb.io/settings-asked": _, ...annotations } = metadata.annotations as Record<string, string>;
+    expect(heldSettings({ ...rest, metadata: { ...metadata, annotations } }, sampleDB(asks({ max_connections: 200 })))).toEqual([
+      "max_wal_senders",
+    ]);
+  });
+});
+
+test("the names are read as they were written", () => {
+  expect(heldNames(undefined)).toEqual([]);
+  expect(heldNames(written(sampleDB()))).toEqual([]);
+  expect(heldNames(written(sampleDB(), ["max_connections", "max_wal_senders"]))).toEqual(["max_connections", "max_wal_senders"]);
+});

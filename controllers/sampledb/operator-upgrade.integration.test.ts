@@ -1,0 +1,47 @@
+// A newer operator takes over: nothing that runs is restarted by that alone.
+import { beforeAll, expect, test } from "vitest";
+import { startSuite } from "../../e2e/faults/suite.fixture.ts";
+import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
+import { eventually } from "../../tools/eventually.ts";
+import * as kinds from "../kinds.ts";
+import { DatabaseStage, installKinds } from "./stage.fixture.ts";
+
+const { plane, proxy } = await startSuite();
+const { client } = new TestConnection(plane.kubeconfig);
+
+beforeAll(() => installKinds(plane, client));
+
+const notes = async (stage: DatabaseStage) => (await client.get(kinds.configMaps, stage.key("orders-config"))).metadata.annotations ?? {};
+const senders = async (stage: DatabaseStage) =>
+  JSON.parse((await notes(stage))["config"] ?? "{}").postgresql?.parameters?.max_wal_senders as unknown;
+
+test("settings of its own that need a restart wait for a word; what the user asks for does not", async () => {
+  await using stage = await DatabaseStage.open("newer", client, proxy);
+  const older = await stage.run();
+  await stage.create({});
+  await stage.settle("orders-0");
+  await older.stop();
+  const settings = JSON.parse((await notes(stage))["config"] ?? "");
+  settings.postgresql.parameters.max_wal_senders = 10; // as an older version had it
+  const annotations = { config: JSON.stringify(settings) };
+  await client.mergePatch(kinds.configMaps, stage.key("orders-config"), { metadata: { annotations } });
+
+  await stage.run();
+  await eventually("the newer one has written its own", 30_000, async () => (await senders(stage)) === 20);
+  const reason = { max_wal_senders: { old_value: "10", new_value: "20" } };
+  const status = { state: "running", role: "primary", timeline: 1, pending_restart: true, pending_restart_reason: reason };
+  await client.mergePatch(kinds.pods, stage.key("orders-0"), { metadata: { annotations: { status: JSON.stringify(status) } } });
+  stage.advanceClock(60);
+  await eventually("it says so", 30_000, async () => (await stage.condition("UpToDate"))?.reason === "RestartPending");
+  expect(await stage.condition("UpToDate")).toMatchObject({ message: expect.stringContaining("orders-0 (max_wal_senders)") });
+  await stage.becomes("AllInstancesReady");
+
+  await stage.change({ postgresql: { parameters: { max_wal_senders: 30 } } });
+  await stage.becomes("ChangeOnTrial");
+  await stage.endJob("orders", "trial", 0, "");
+  await eventually("it is asked for now", 30_000, async () => (await senders(stage)) === 30);
+  expect((await notes(stage))["sampledb.io/settings-held"]).toBeUndefined();
+  stage.advanceClock(60);
+  // There are no nodes, so nobody can be told; held back, it would not have been tried.
+  expect((await stage.becomes("RollingOut")).message).toMatch(/restarts PostgreSQL in orders-0/);
+});
