@@ -60,6 +60,14 @@ describe("who may take over", () => {
   ])("%s", (_, status, synchronous, expected) => {
     expect(instanceOf(pod("orders-0", { status }), { leads: "orders-1", synchronous }).mayTakeOver).toBe(expected);
   });
+
+  test.each<[string, Set<string> | undefined, boolean]>([
+    ["the leader has written nobody down", undefined, true],
+    ["it has this one", new Set(["orders-0", "orders-1"]), true],
+    ["it has not looked since this one is back", new Set(["orders-1"]), false],
+  ])("%s", (_, failsafe, expected) => {
+    expect(instanceOf(pod("orders-0", { status: replica }), { leads: "orders-1", failsafe }).mayTakeOver).toBe(expected);
+  });
 });
 
 describe("settings that wait for a restart", () => {

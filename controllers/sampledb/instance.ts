@@ -18,7 +18,7 @@ export interface Instance {
   readonly starting: boolean;
   /** It receives what the primary writes. */
   readonly streaming: boolean;
-  /** Patroni would let it take over: it receives what the primary writes, and where commits wait for a replica, they wait for this one. */
+  /** Patroni would let it take over: it receives what the primary writes, which knows of it, and where commits wait, they wait for it too. */
   readonly mayTakeOver: boolean;
   /** Settings that wait for a restart of PostgreSQL, and somebody has asked for them. */
   readonly pendingRestart: readonly PendingSetting[] | undefined;
@@ -65,13 +65,15 @@ interface Told {
   readonly leads?: string | undefined;
   /** Those for which commits wait; undefined where they wait for nobody. */
   readonly synchronous?: ReadonlySet<string> | undefined;
+  /** Those that the leader has written down to ask while the API server is away; undefined where it has not. Nobody else may stand for election. */
+  readonly failsafe?: ReadonlySet<string> | undefined;
   /** Where the read-write Service leads. */
   readonly writesTo?: Endpoint | undefined;
   /** The names of settings that a newer operator has changed by itself. */
   readonly held?: readonly string[];
 }
 
-export function instanceOf(pod: Pod, { leads, synchronous, writesTo, held = [] }: Told): Instance {
+export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, held = [] }: Told): Instance {
   const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
   const data = memberData(pod);
   const going = deletionTimestamp !== undefined;
@@ -90,7 +92,7 @@ export function instanceOf(pod: Pod, { leads, synchronous, writesTo, held = [] }
     address: pod.status?.podIP,
     starting: data.state === "starting",
     streaming,
-    mayTakeOver: streaming && (synchronous?.has(name) ?? true),
+    mayTakeOver: streaming && (synchronous?.has(name) ?? true) && (failsafe?.has(name) ?? true),
     pendingRestart: pending?.length === 0 || askedFor?.length !== 0 ? askedFor : undefined,
     heldSettings: (pending ?? []).map((setting) => setting.name).filter((setting) => held.includes(setting)),
     asked: annotations[instanceAnnotations.asked],

@@ -4,6 +4,7 @@ import { compareQuantities } from "../../kubernetes/quantity.ts";
 import type { ConditionNow } from "../../runtime/controller/conditions.ts";
 import { Occupied } from "../../runtime/controller/objects.ts";
 import type { StepsOutcome } from "../../runtime/controller/steps.ts";
+import { ordinalOf } from "../desired/names.ts";
 import type { SampleDB } from "../resources.ts";
 import type { Instance } from "./instance.ts";
 import type { Findings, Observed } from "./scope.ts";
@@ -130,7 +131,8 @@ const noFailoverCandidate: Check = ({ db, observed }) => {
 const replicasBehind: Check = ({ db, observed }) => {
   const { primary } = observed;
   if (db.spec.replicas < 2 || !primary || unprepared(observed).length === 0) return undefined;
-  return no(reasons.replicasBehind, `${unpreparedFor(primary, observed)}, and until then no instance is evicted. ${usually}`);
+  const meanwhile = db.spec.paused ? "" : ", and until then no instance is evicted"; // while paused the budget stays as it was
+  return no(reasons.replicasBehind, `${unpreparedFor(primary, observed)}${meanwhile}. ${usually}`);
 };
 
 const usually = "After a change of primary, or of an instance, this takes seconds; where it lasts, their logs say why";
@@ -141,13 +143,20 @@ function unpreparedFor({ podName }: Instance, observed: Observed): string {
 }
 
 const resizing: Check = ({ db, observed }) => {
-  const growing = [...observed.claims.values()].filter(({ spec, status }) => {
+  const { size } = db.spec.storage;
+  const growing = [...observed.claims.values()].filter(({ metadata, spec, status }) => {
     const [asked, there] = [spec?.resources?.requests?.["storage"], status?.capacity?.["storage"]];
-    return status?.phase === "Bound" && asked !== undefined && there !== undefined && (compareQuantities(there, asked) ?? 0) < 0;
+    if (status?.phase !== "Bound" || asked === undefined || there === undefined) return false;
+    const isWanted = metadata.deletionTimestamp === undefined && ordinalOf(metadata.name) < db.spec.replicas;
+    return isSmaller(there, asked) || (isWanted && isSmaller(asked, size)); // the latter where it is refused, which a blocker tells
   });
   if (growing.length === 0) return undefined;
-  return no(reasons.resizing, `volumes grow to ${db.spec.storage.size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);
+  return no(reasons.resizing, `volumes are to grow to ${size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);
 };
+
+function isSmaller(one: string, other: string): boolean {
+  return (compareQuantities(one, other) ?? 0) < 0;
+}
 
 const failures: Check = ({ outcome }) => (outcome.errors.length === 0 ? undefined : no(reasons.reconcileFailed, triedAgain(outcome)));
 

@@ -163,7 +163,7 @@ describe("storage that grows", () => {
     expect(spec?.volumeClaimTemplates?.[0]?.spec?.resources?.requests).toEqual({ storage: "1Gi" });
   });
 
-  test("in a class that can't: a blocker names class and claim, with a way out", async () => {
+  test("in a class that can't: a blocker names class and claim, with a way out, and when that is gone it grows by itself", async () => {
     await using stage = await DatabaseStage.open("rigid", client, proxy);
     await stage.run();
     await stage.create({ storage: { size: "1Gi", storageClassName: "rigid" } });
@@ -176,6 +176,8 @@ describe("storage that grows", () => {
       remedy: expect.stringContaining("StorageClass rigid"),
     });
     expect(await asked(stage, "data-orders-0")).toBe("1Gi");
+    await client.mergePatch(storageClasses, { namespace: "", name: "rigid" }, { allowVolumeExpansion: true });
+    await eventually("it grows", 60_000, async () => (await asked(stage, "data-orders-0")) === "2Gi");
   });
 });
 

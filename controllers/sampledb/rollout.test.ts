@@ -5,8 +5,10 @@ import { nextRolloutAction, type RolloutAction } from "./rollout.ts";
 
 const old = { asked: "before" } as const;
 const down = { ready: false, streaming: false } as const;
+const lost = { ...down, problem: { reason: "NodeLost", message: "its node does not answer" } } as const;
 const going = { ...down, going: true } as const;
 const pending = (name = "shared_buffers", from = "128MB", to = "256MB") => ({ pendingRestart: [{ name, from, to }] });
+const held = { heldSettings: ["max_wal_senders"] } as const;
 const fewer = pending("max_connections", "200", "100");
 const more = pending("max_connections", "100", "200");
 
@@ -72,6 +74,8 @@ describe("what is broken and outdated is replaced at once", () => {
     ["not one that is going already", [primary(0, old), instance(1, { ...old, ...going })], "wait for orders-1 to be ready"],
     ["not the primary of several: others may have less", [primary(0, { ...old, ...down }), instance(1)], "wait for orders-0 to be ready"],
     ["not one that is as asked: it is at it", [primary(0), instance(1, down)], "none"],
+    ["not one whose node does not answer", [primary(0, old), instance(1, { ...old, ...lost })], "wait for orders-1 to be ready"],
+    ["nor a single one", [primary(0, { ...old, ...lost })], "wait for orders-0 to be ready"],
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
 });
 
@@ -104,5 +108,13 @@ describe("settings that need a restart", () => {
       "wait for orders-2 to count for commits",
     ],
     ["without why", [primary(0), instance(1, { pendingRestart: [] })], "restart orders-1"],
+    ["nobody has asked for them", [primary(0, held), instance(1, held)], "none"],
+    [
+      "nor that, and the primary has them since it was made anew: it could not be followed",
+      [primary(0), instance(1, held)],
+      "restart orders-1",
+    ],
+    ["the primary has them not", [primary(0, held), instance(1)], "none"],
+    ["a replica is not bound by its primary in them", [primary(0), instance(1, { heldSettings: ["shared_buffers"] })], "none"],
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
 });

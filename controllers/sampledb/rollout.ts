@@ -1,5 +1,5 @@
 // What to do next so that every instance runs as asked, one at a time, while the database serves. A pure function of what is observed.
-import type { Instance } from "./instance.ts";
+import { type Instance, nodeLost } from "./instance.ts";
 
 export type RolloutAction =
   | { readonly kind: "none" }
@@ -31,12 +31,15 @@ export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): 
   const outdated = (instance: Instance) => instance.asked !== asked;
   const primary = instances.find(({ role }) => role === "Primary");
 
-  // What does not serve has nothing to lose: a mistake that is taken back is gone at once, whatever else is broken.
-  const broken = instances.find((instance) => outdated(instance) && !instance.ready && !instance.going && instance !== primary);
+  // What does not serve has nothing to lose: a mistake that is taken back is gone at once, whatever else is broken. One on a node that
+  // does not answer may well serve: after an outage of the API server all of them look like that for a moment.
+  const isBroken = ({ ready, going, problem }: Instance) => !ready && !going && problem?.reason !== nodeLost;
+  const broken = instances.find((instance) => outdated(instance) && isBroken(instance) && instance !== primary);
   if (broken) return { kind: "replace", instance: broken };
-  if (primary && outdated(primary) && !primary.ready && instances.length === 1) return { kind: "replace", instance: primary };
+  if (primary && outdated(primary) && isBroken(primary) && instances.length === 1) return { kind: "replace", instance: primary };
 
-  const changing = instances.filter((instance) => outdated(instance) || instance.pendingRestart);
+  const needsRestart = (instance: Instance) => instance.pendingRestart !== undefined || isBelow(instance, primary);
+  const changing = instances.filter((instance) => outdated(instance) || needsRestart(instance));
   if (changing.length === 0) return { kind: "none" };
   const missing = instances.find(({ ready }) => !ready);
   if (missing) return { kind: "wait", for: `${missing.podName} to be ready` };
@@ -58,8 +61,13 @@ export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): 
     return to ? { kind: "switchover", from: primary, to } : { kind: "replace", instance: primary };
   }
   if (primary.pendingRestart?.some(shrinks)) return { kind: "restart", instance: primary };
-  const pending = [...inTurn, primary].find(({ pendingRestart }) => pendingRestart);
+  const pending = [...inTurn, primary].find(needsRestart);
   return pending ? { kind: "restart", instance: pending } : { kind: "none" };
+}
+
+/** It lacks what its primary has had since a restart for another reason: PostgreSQL stops replaying there, and can't be promoted. */
+function isBelow({ heldSettings }: Instance, primary: Instance | undefined): boolean {
+  return heldSettings.some((name) => boundByPrimary.has(name) && primary?.heldSettings.includes(name) === false);
 }
 
 function shrinks({ name, from, to }: { name: string; from: string; to: string }): boolean {

@@ -143,12 +143,13 @@ export function observe(db: SampleDB, cache: Cache): Observed {
   const leads = leader?.metadata.annotations?.["leader"];
   const dynamicConfig = state(names.dynamicConfig);
   const synchronous = synchronousOf(state(names.sync), leads);
+  const failsafe = failsafeOf(leader);
   const held = heldNames(dynamicConfig);
   const writeSlice = cache.watched(endpointSlices).get(key(names.readWriteService));
   const instances = cache
     .watched(pods)
     .listBy(byDatabase, index)
-    .map((pod) => instanceOf(pod, { leads, synchronous, writesTo: writeSlice?.endpoints?.[0], held }))
+    .map((pod) => instanceOf(pod, { leads, synchronous, failsafe, writesTo: writeSlice?.endpoints?.[0], held }))
     .sort((a, b) => a.ordinal - b.ordinal);
   return {
     statefulSet,
@@ -183,6 +184,16 @@ function synchronousOf(state: ConfigMap | undefined, leads: string | undefined):
   const { leader, sync_standby: names = "" } = state?.metadata.annotations ?? {};
   if (!leader) return undefined;
   return new Set(leader === leads ? names.split(",").filter(Boolean) : []);
+}
+
+/** As Patroni reads it: what is empty or garbage keeps nobody out. */
+function failsafeOf(lock: ConfigMap | undefined): ReadonlySet<string> | undefined {
+  try {
+    const names = Object.keys(JSON.parse(lock?.metadata.annotations?.["failsafe"] ?? "{}") ?? {});
+    return names.length > 0 ? new Set(names) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Who holds Patroni's lock, asked of the API server: for what must not be done by the word of a cache that is behind. */

@@ -71,6 +71,13 @@ describe("Ready, and why not", () => {
       /2 instances are there, and 1/,
     ],
     ["volumes grow", { observed: { claims: claim("2Gi", "1Gi") } }, "False", "Resizing", /data-orders-0/],
+    [
+      "a volume may not grow",
+      { db: sampleDB({ storage: { size: "9Gi" } }), observed: { claims: claim("2Gi", "2Gi") } },
+      "False",
+      "Resizing",
+      /to grow to 9Gi: data-orders-0/,
+    ],
     ["volumes have grown", { observed: { claims: claim("2Gi", "2048Mi") } }, "True", "AllInstancesReady", /./],
     ["an error", { errors: [new Error("quota exceeded")] }, "False", "ReconcileFailed", /quota exceeded/],
     [

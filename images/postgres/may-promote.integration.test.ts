@@ -36,6 +36,17 @@ const waitsForNobody: readonly [string, Cases[number][1]["logs"], boolean][] = [
   ["one whose server does not run tells nothing", { a: [1, 200], b: [2, 0] }, true],
 ];
 
+const named = { leader: "p", member: "a" };
+const switchovers: readonly [string, { order: object; told: string | undefined }, boolean][] = [
+  ["has all that the last primary had", { order: named, told: "100" }, false],
+  ["has more than it told last", { order: named, told: "90" }, false],
+  ["lacks some of it", { order: named, told: "101" }, true],
+  ["nothing was told", { order: named, told: undefined }, false],
+  ["another is named: Patroni compares", { order: { ...named, member: "b" }, told: "101" }, false],
+  ["no switchover: it is to lead with what it has", { order: { member: "a" }, told: "101" }, false],
+  ["nobody has ordered it: a failover", { order: {}, told: "101" }, false],
+];
+
 const program = `
 import importlib.machinery, importlib.util, json, sys
 loader = importlib.machinery.SourceFileLoader("may_promote", sys.argv[1])
@@ -43,18 +54,22 @@ module = importlib.util.module_from_spec(importlib.util.spec_from_loader("may_pr
 loader.exec_module(module)
 module.me = "a"
 logs = lambda told: {name: module.Log(*log) for name, log in told.items()}
-asked, alone = json.loads(sys.argv[2])
+asked, alone, named = json.loads(sys.argv[2])
 verdicts = [module.verdict(one["state"], logs(one["logs"])) for one in asked]
-print(json.dumps([verdicts, [not module.hears_of_newer(logs(told), logs(told)["a"]) for told in alone]]))
+without_votes = [not module.hears_of_newer(logs(told), logs(told)["a"]) for told in alone]
+left_behind = [module.left_behind(one["order"], {"optime": one.get("told")}, module.Log(1, 100)) for one in named]
+print(json.dumps([verdicts, without_votes, left_behind]))
 `;
 
 let verdicts: (boolean | null)[];
 let withoutVotes: boolean[];
+let leftBehind: boolean[];
 
 beforeAll(async () => {
-  const asked = JSON.stringify([cases.map(([, one]) => one), waitsForNobody.map(([, logs]) => logs)]);
+  const asked = [cases.map(([, one]) => one), waitsForNobody.map(([, logs]) => logs), switchovers.map(([, one]) => one)];
   const env = { HOSTNAME: "orders-0", PYTHONDONTWRITEBYTECODE: "1" };
-  [verdicts, withoutVotes] = JSON.parse(await run("python3", ["-Sc", program, join(import.meta.dirname, "may-promote"), asked], { env }));
+  const answer = await run("python3", ["-Sc", program, join(import.meta.dirname, "may-promote"), JSON.stringify(asked)], { env });
+  [verdicts, withoutVotes, leftBehind] = JSON.parse(answer);
 });
 
 test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))("$name: $expected", ({ expected, index }) => {
@@ -64,4 +79,9 @@ test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))
 test.each(waitsForNobody.map(([name, , expected], index) => ({ name, expected, index })))(
   "commits wait for nobody: $name: $expected",
   ({ expected, index }) => expect(withoutVotes[index]).toBe(expected),
+);
+
+test.each(switchovers.map(([name, , expected], index) => ({ name, expected, index })))(
+  "left behind by a switchover: $name: $expected",
+  ({ expected, index }) => expect(leftBehind[index]).toBe(expected),
 );

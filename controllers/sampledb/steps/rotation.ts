@@ -81,7 +81,8 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
 /** Another one may fare better. */
 function isHopeless({ deps }: Scope, job: Job, pod: Pod | undefined): boolean {
   if (jobFailed(job)) return ranOutOfTries(job);
-  return isStranded(job, pod, deps.now()) || deps.durations.seconds(job.metadata.uid ?? "") > patienceSeconds;
+  const seconds = deps.durations.seconds(`${job.metadata.uid}/rotation`); // whether it has a Pod is counted by its uid alone
+  return isStranded(job, pod, deps.now()) || seconds > patienceSeconds;
 }
 
 /** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */

@@ -1,7 +1,7 @@
 // Claims: made before their Pods, and grown before anything else is asked. A full disk is no reason to wait: growth is what mends it.
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
-import { done } from "../../../runtime/controller/steps.ts";
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { AlreadyExists, Forbidden, Invalid } from "../../../runtime/kube/errors.ts";
 import { keyOf, keyText } from "../../../runtime/kube/object.ts";
 import { belongsTo } from "../../desired/identity.ts";
@@ -10,19 +10,23 @@ import { claimName } from "../../desired/names.ts";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
+/** Nobody tells when a StorageClass is changed. */
+const tryAgainSeconds = 30;
+
 export const storage: SampleDBStep = async (scope) => {
   const { db, observed, findings } = scope;
-  for (const existing of observed.claims.values()) await grow(scope, existing);
+  const grown = await Promise.all([...observed.claims.values()].map((existing) => grow(scope, existing)));
+  const outcome = grown.every((isAsked) => isAsked) ? done : doneUntil(tryAgainSeconds);
   // What is not there is made when it is woken.
   if (db.spec.powerState === "Hibernated") {
     findings.volumesReady = true;
-    return done;
+    return outcome;
   }
   for (let ordinal = 0; ordinal < db.spec.replicas; ordinal++) {
     if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
   }
   findings.volumesReady = true;
-  return done;
+  return outcome;
 };
 
 async function create({ db, client }: Scope, ordinal: number): Promise<void> {
@@ -38,15 +42,16 @@ async function create({ db, client }: Scope, ordinal: number): Promise<void> {
   }
 }
 
-/** Claims of instances that are not wanted now grow too: they may be wanted again, and then stand in the way. */
-async function grow({ db, client, findings, deps }: Scope, existing: PersistentVolumeClaim): Promise<void> {
+/** Whether it asks for the size of now. Claims of instances that are not wanted grow too: they may be again, and then stand in the way. */
+async function grow({ db, client, findings, deps }: Scope, existing: PersistentVolumeClaim): Promise<boolean> {
   const { size } = db.spec.storage;
   const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
-  if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return;
+  if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return true;
   try {
     await client.mergePatch(persistentVolumeClaims, keyOf(existing), { spec: { resources: { requests: { storage: size } } } });
     const note = `claim ${existing.metadata.name} grows from ${asked} to ${size}`;
     deps.events.record(db, { type: "Normal", reason: "VolumeGrowing", action: "Grow", note });
+    return true;
   } catch (error) {
     if (!(error instanceof Forbidden || error instanceof Invalid)) throw error;
     const { storageClassName = "of the claim" } = existing.spec ?? {};
@@ -55,5 +60,6 @@ async function grow({ db, client, findings, deps }: Scope, existing: PersistentV
       message: `claim ${existing.metadata.name} can't grow from ${asked} to ${size}: ${error.message}`,
       remedy: `let StorageClass ${storageClassName} grow volumes (allowVolumeExpansion: true), or make a SampleDB with another class and move the data`,
     });
+    return false;
   }
 }

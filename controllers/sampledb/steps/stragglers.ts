@@ -6,29 +6,43 @@ import type { SampleDBStep, Scope } from "../scope.ts";
 
 /** A replica whose primary has just changed needs a moment; one that answers and waits for so long waits in vain. */
 const patienceSeconds = 120;
-/** One that recovers has work to do. One whose rewinding was cut short waits for what never comes, and looks the same (seen). */
+/** One that replays what was written while it was copied has work for hours: it is told, and nobody throws a good copy away. */
 const startingPatienceSeconds = 600;
+
+const lookAgainSeconds = 30;
 
 export const stragglers: SampleDBStep = async (scope) => {
   const { observed, deps } = scope;
   const { primary, instances } = observed;
+  const replicas = instances.filter(({ role, going }) => role === "Replica" && !going);
+  const starting = replicas.filter(({ starting, ready }) => starting && !ready);
   // Without a primary there is nothing to follow and nothing to copy: the patience begins when it is back.
-  const isBehind = ({ ready, starting, going, role, streaming }: Instance) =>
-    primary?.ready === true && role === "Replica" && !streaming && !going && (ready || starting);
-  for (const { uid } of instances.filter((instance) => !isBehind(instance))) deps.durations.end(uid);
-  const behind = instances.filter(isBehind);
-  if (!primary || behind.length === 0) return done;
-  const lost = behind.filter(({ uid, ready }) => deps.durations.seconds(uid) >= (ready ? patienceSeconds : startingPatienceSeconds));
+  const behind = primary?.ready ? replicas.filter(({ ready, streaming }) => ready && !streaming) : [];
+  for (const instance of instances) {
+    if (!behind.includes(instance)) deps.durations.end(instance.uid);
+    if (!starting.includes(instance)) deps.durations.end(startOf(instance));
+  }
+  for (const instance of starting) if (deps.durations.seconds(startOf(instance)) >= startingPatienceSeconds) tell(scope, instance);
   // One at a time: while it is copied, the others are copies too.
-  const [first] = lost;
-  if (first) await makeAnew(scope, first, primary);
-  return doneUntil(patienceSeconds / 4);
+  const lost = behind.find(({ uid }) => deps.durations.seconds(uid) >= patienceSeconds);
+  if (lost && primary) await makeAnew(scope, lost, primary);
+  return behind.length + starting.length > 0 ? doneUntil(lookAgainSeconds) : done;
 };
+
+const startOf = ({ uid }: Instance) => `${uid}/starting`;
+
+function tell({ findings }: Scope, { podName }: Instance): void {
+  const order = `annotate the SampleDB with sampledb.io/replace-instance=${podName}`;
+  findings.blockers.push({
+    reason: "ReplicaStarting",
+    message: `PostgreSQL in ${podName} has been starting for more than ${startingPatienceSeconds / 60} minutes`,
+    remedy: `none is needed while it replays its log, which kubectl logs ${podName} shows; if it gets nowhere, ${order}`,
+  });
+}
 
 async function makeAnew({ db, deps, signal, findings }: Scope, instance: Instance, primary: Instance): Promise<void> {
   const { podName, uid } = instance;
-  const seconds = instance.ready ? patienceSeconds : startingPatienceSeconds;
-  const message = `${podName} has not followed ${primary.podName} for ${seconds} s`;
+  const message = `${podName} has not followed ${primary.podName} for ${patienceSeconds} s`;
   findings.blockers.push({ reason: "ReplicaBehind", message, remedy: "none is needed: it is copied anew from the primary" });
   await (await deps.patroni(db, instance)).reinitialize({ signal });
   deps.durations.end(uid); // the patience begins anew with the copy
