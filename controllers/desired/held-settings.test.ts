@@ -39,6 +39,14 @@ describe("what is held back", () => {
     expect(heldSettings(written(sampleDB(before), held, older), sampleDB(now))).toEqual(expected);
   });
 
+  test.each(["config", "sampledb.io/settings-asked"])("garbage in %s says nothing", (annotation) => {
+    const { metadata, ...rest } = written(sampleDB(), ["max_wal_senders"]);
+    for (const garbage of ["{", "null", "[]", "7"]) {
+      const live = { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, [annotation]: garbage } } };
+      expect(heldSettings(live, sampleDB())).toEqual(["max_wal_senders"]);
+    }
+  });
+
   test("nothing of a database that is new", () => {
     expect(heldSettings(undefined, sampleDB())).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { SampleDB } from "../resources.ts";
 import { parameters } from "./configuration.ts";
 
 /** On Patroni's object of settings: what the user had asked for when they were written. */
-export const askedAnnotation = "sampledb.io/settings-asked";
+const askedAnnotation = "sampledb.io/settings-asked";
 /** There as well: the names of those that nobody has asked for. */
 const heldAnnotation = "sampledb.io/settings-held";
 
@@ -23,11 +23,19 @@ export function heldNames(live: ConfigMap | undefined): string[] {
 /** Those that are held back once the settings of now are written over these. What a user changes, also by taking it back, is not. */
 export function heldSettings(live: ConfigMap | undefined, db: Pick<SampleDB, "spec">): string[] {
   const { config, [askedAnnotation]: askedBefore } = live?.metadata.annotations ?? {};
-  if (config === undefined) return [];
-  const changed = differing(JSON.parse(config).postgresql?.parameters ?? {}, parameters(db));
-  const asked = askedSettings(db);
-  const askedFor = new Set(differing(askedBefore === undefined ? asked : JSON.parse(askedBefore), asked));
+  const [before, now, asked] = [valuesOf(config)?.["postgresql"]?.parameters, parameters(db), askedSettings(db)];
+  const changed = differing(before ?? now, now);
+  const askedFor = new Set(differing(valuesOf(askedBefore) ?? asked, asked));
   return [...new Set([...heldNames(live), ...changed])].filter((name) => !askedFor.has(name)).sort();
+}
+
+/** Instances may write there too: what can't be read says nothing, and is written over. */
+function valuesOf(text = ""): Record<string, { readonly parameters?: Values }> | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** By the name of the setting that follows from it, in the user's words: how it follows may be another in a newer operator. */
