@@ -9,12 +9,17 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The settings as they were written for this spec; `older` is what the operator of that time had of its own. */
 function written(db: SampleDB, held: readonly string[] = [], older: Values = {}) {
-  const { metadata, ...rest } = dynamicConfig(db, { since: "then", initialized: true, notes: settingsNotes(db, held) });
+  const { metadata, ...rest } = dynamicConfig(db, {
+    since: "then",
+    initialized: true,
+    notes: settingsNotes({ db, restart: "then" }, held),
+  });
   const settings = JSON.parse(metadata.annotations?.["config"] ?? "");
   settings.postgresql.parameters = { ...settings.postgresql.parameters, ...older };
   return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, config: JSON.stringify(settings) } } };
 }
 
+const asked = (spec?: Spec, restart = "then") => ({ db: sampleDB(spec), restart });
 const asks = (parameters: Record<string, string | number>): Spec => ({ postgresql: { parameters } });
 const memory = (size: string): Spec => ({ resources: { limits: { memory: size } } });
 
@@ -36,27 +41,30 @@ describe("what is held back", () => {
       ["shared_buffers"],
     ],
   ])("%s", (_, { before, older, held, now }, expected) => {
-    expect(heldSettings(written(sampleDB(before), held, older), sampleDB(now))).toEqual(expected);
+    expect(heldSettings(written(sampleDB(before), held, older), asked(now))).toEqual(expected);
   });
 
   test.each(["config", "sampledb.io/settings-asked"])("garbage in %s says nothing", (annotation) => {
     const { metadata, ...rest } = written(sampleDB(), ["max_wal_senders"]);
     for (const garbage of ["{", "null", "[]", "7"]) {
       const live = { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, [annotation]: garbage } } };
-      expect(heldSettings(live, sampleDB())).toEqual(["max_wal_senders"]);
+      expect(heldSettings(live, asked())).toEqual(["max_wal_senders"]);
     }
   });
 
   test("nothing of a database that is new", () => {
-    expect(heldSettings(undefined, sampleDB())).toEqual([]);
+    expect(heldSettings(undefined, asked())).toEqual([]);
   });
 
-  test("what an operator has written that took no notes", () => {
-    const { metadata, ...rest } = written(sampleDB(asks({ max_connections: 200 })), [], { max_wal_senders: 10 });
+  test("what an operator has written that took no notes: all that the user has set counts as asked for", () => {
+    const { metadata, ...rest } = written(sampleDB(), [], { max_wal_senders: 10 });
     const { "sampledb.io/settings-asked": _, ...annotations } = metadata.annotations as Record<string, string>;
-    expect(heldSettings({ ...rest, metadata: { ...metadata, annotations } }, sampleDB(asks({ max_connections: 200 })))).toEqual([
-      "max_wal_senders",
-    ]);
+    const live = { ...rest, metadata: { ...metadata, annotations } };
+    expect(heldSettings(live, asked(asks({ max_connections: 200 })))).toEqual(["max_wal_senders"]);
+  });
+
+  test("nothing any more when somebody asks for a restart", () => {
+    expect(heldSettings(written(sampleDB(), ["max_wal_senders"]), asked({}, "now"))).toEqual([]);
   });
 });
 

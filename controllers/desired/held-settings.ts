@@ -10,9 +10,15 @@ const heldAnnotation = "sampledb.io/settings-held";
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** What a person can ask for: settings, and a restart, which brings what was held back. */
+export interface Asked {
+  readonly db: Pick<SampleDB, "spec">;
+  readonly restart: string | undefined;
+}
+
 /** Beside the settings themselves. */
-export function settingsNotes(db: Pick<SampleDB, "spec">, held: readonly string[]): Record<string, string> {
-  return { [askedAnnotation]: JSON.stringify(askedSettings(db)), ...(held.length > 0 ? { [heldAnnotation]: held.join() } : {}) };
+export function settingsNotes(asked: Asked, held: readonly string[]): Record<string, string> {
+  return { [askedAnnotation]: JSON.stringify(askedNow(asked)), ...(held.length > 0 ? { [heldAnnotation]: held.join() } : {}) };
 }
 
 /** As they were written. */
@@ -21,16 +27,18 @@ export function heldNames(live: ConfigMap | undefined): string[] {
 }
 
 /** Those that are held back once the settings of now are written over these. What a user changes, also by taking it back, is not. */
-export function heldSettings(live: ConfigMap | undefined, db: Pick<SampleDB, "spec">): string[] {
-  const { config, [askedAnnotation]: askedBefore } = live?.metadata.annotations ?? {};
-  const [before, now, asked] = [valuesOf(config)?.["postgresql"]?.parameters, parameters(db), askedSettings(db)];
-  const changed = differing(before ?? now, now);
-  const askedFor = new Set(differing(valuesOf(askedBefore) ?? asked, asked));
+export function heldSettings(live: ConfigMap | undefined, asked: Asked): string[] {
+  const { config, [askedAnnotation]: note } = live?.metadata.annotations ?? {};
+  const [before, now] = [valuesOf(note), askedNow(asked)];
+  if (before?.["settings"] && before["restart"] !== now.restart) return [];
+  const [written, wanted] = [valuesOf(config)?.["postgresql"]?.["parameters"], parameters(asked.db)];
+  const changed = differing(written ?? wanted, wanted);
+  const askedFor = new Set(differing(before?.["settings"] ?? {}, now.settings)); // without a note, all that the user has set
   return [...new Set([...heldNames(live), ...changed])].filter((name) => !askedFor.has(name)).sort();
 }
 
 /** Instances may write there too: what can't be read says nothing, and is written over. */
-function valuesOf(text = ""): Record<string, { readonly parameters?: Values }> | undefined {
+function valuesOf(text = ""): Record<string, Record<string, Values> | undefined> | undefined {
   try {
     return JSON.parse(text) ?? undefined;
   } catch {
@@ -39,9 +47,10 @@ function valuesOf(text = ""): Record<string, { readonly parameters?: Values }> |
 }
 
 /** By the name of the setting that follows from it, in the user's words: how it follows may be another in a newer operator. */
-function askedSettings({ spec: { resources, postgresql } }: Pick<SampleDB, "spec">): Values {
-  const memory = resources?.limits?.["memory"] ?? resources?.requests?.["memory"];
-  return { ...(memory === undefined ? {} : { shared_buffers: memory }), ...postgresql?.parameters };
+function askedNow({ db: { spec }, restart }: Asked): { readonly settings: Values; readonly restart?: string } {
+  const memory = spec.resources?.limits?.["memory"] ?? spec.resources?.requests?.["memory"];
+  const settings = { ...(memory === undefined ? {} : { shared_buffers: memory }), ...spec.postgresql?.parameters };
+  return { settings, ...(restart === undefined ? {} : { restart }) };
 }
 
 function differing(before: Values, now: Values): string[] {

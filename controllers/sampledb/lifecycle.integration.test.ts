@@ -180,11 +180,26 @@ test("fewer instances: a primary beyond them hands over before it goes, and the 
 test("it hands over only when commits can wait for everybody who stays", async () => {
   await using stage = await open("early", { synchronousReplication: "Preferred" }, ["orders-2", "orders-0", "orders-1"]);
   await stage.commitsWaitFor("orders-2", "orders-0"); // and not yet for orders-1, which has just been made
+  await stage.becomes("ReplicasBehind");
   await stage.change({ replicas: 2 });
   await stage.becomes("Scaling");
   expect(await namedBy(stage)).toBeUndefined();
   await stage.commitsWaitFor("orders-2", "orders-0", "orders-1");
   await eventually("a switchover is ordered", 30_000, async () => (await namedBy(stage)) !== undefined);
+});
+
+test("who is named by an order is noted until somebody leads: Patroni takes the order itself away before it asks who may", async () => {
+  await using stage = await open("named", {});
+  const noted = async () => (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata.annotations?.["sampledb.io/named"];
+  await client.mergePatch(sampledbs, stage.key("orders"), { metadata: { annotations: { "sampledb.io/switchover": "orders-0" } } });
+  await eventually("it is ordered", 30_000, async () => (await namedBy(stage)) === "orders-0");
+  expect(await noted()).toBe("orders-0");
+  await unlock(stage);
+  await client.mergePatch(kinds.configMaps, stage.key("orders-failover"), { metadata: { annotations: { leader: null, member: null } } });
+  await stage.becomes("NoPrimary");
+  expect(await noted()).toBe("orders-0");
+  await stage.handOver("orders-1", "orders-0");
+  await eventually("nothing is left of it", 30_000, async () => (await noted()) === undefined);
 });
 
 test("an order to hand over that nobody carries out is taken back, or nobody would be elected; one for later stays", async () => {

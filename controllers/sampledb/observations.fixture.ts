@@ -62,6 +62,7 @@ export function findings(told: Partial<Findings> = {}): Findings {
     trial: { kind: "accepted" },
     initialization: { kind: "done", message: "made role app" },
     rollout: undefined,
+    settling: false,
     serving: undefined,
     passwordWaits: false,
     volumesReady: true,

@@ -110,6 +110,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     trial: { kind: "accepted" },
     initialization: initializationTold(db),
     rollout: undefined,
+    settling: false,
     serving: undefined,
     passwordWaits: false,
     volumesReady: false,

@@ -26,7 +26,8 @@ function told(action: RolloutAction): string {
   }
 }
 
-const next = (instances: readonly Instance[], wanted = instances.length) => told(nextRolloutAction({ instances, wanted, asked: "now" }));
+const next = (instances: readonly Instance[], { wanted = instances.length, settled = true } = {}) =>
+  told(nextRolloutAction({ instances, wanted, settled, asked: "now" }));
 
 describe("Pods that are outdated", () => {
   test.each<[string, Instance[], string]>([
@@ -57,7 +58,7 @@ describe("Pods that are outdated", () => {
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
 
   test("one is missing", () => {
-    expect(next([primary(0, old), instance(1, old)], 3)).toBe("wait for all instances to be there");
+    expect(next([primary(0, old), instance(1, old)], { wanted: 3 })).toBe("wait for all instances to be there");
   });
 });
 
@@ -117,4 +118,8 @@ describe("settings that need a restart", () => {
     ["the primary has them not", [primary(0, held), instance(1)], "none"],
     ["a replica is not bound by its primary in them", [primary(0), instance(1, { heldSettings: ["shared_buffers"] })], "none"],
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
+
+  test("a replica that has read its settings before its primary did is not below it", () => {
+    expect(next([primary(0), instance(1, held)], { settled: false })).toBe("none");
+  });
 });

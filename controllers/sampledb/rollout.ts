@@ -16,6 +16,8 @@ export interface RolloutInputs {
   readonly wanted: number;
   /** The digest of what is asked of the Pods now. */
   readonly asked: string;
+  /** Every instance has read its settings, and told what waits for a restart. They do so seconds apart. */
+  readonly settled: boolean;
 }
 
 /** A replica can't start with less than its primary has of these: PostgreSQL would refuse to follow. So the primary comes first when they shrink. */
@@ -27,7 +29,7 @@ const boundByPrimary = new Set([
   "max_locks_per_transaction",
 ]);
 
-export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): RolloutAction {
+export function nextRolloutAction({ instances, wanted, asked, settled }: RolloutInputs): RolloutAction {
   const outdated = (instance: Instance) => instance.asked !== asked;
   const primary = instances.find(({ role }) => role === "Primary");
 
@@ -38,7 +40,7 @@ export function nextRolloutAction({ instances, wanted, asked }: RolloutInputs): 
   if (broken) return { kind: "replace", instance: broken };
   if (primary && outdated(primary) && isBroken(primary) && instances.length === 1) return { kind: "replace", instance: primary };
 
-  const needsRestart = (instance: Instance) => instance.pendingRestart !== undefined || isBelow(instance, primary);
+  const needsRestart = (instance: Instance) => instance.pendingRestart !== undefined || (settled && isBelow(instance, primary));
   const changing = instances.filter((instance) => outdated(instance) || needsRestart(instance));
   if (changing.length === 0) return { kind: "none" };
   const missing = instances.find(({ ready }) => !ready);

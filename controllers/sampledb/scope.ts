@@ -80,6 +80,8 @@ export interface Findings {
   initialization: Initialization;
   /** What the rollout is at. */
   rollout: string | undefined;
+  /** Settings were written, and instances may not have read them yet. */
+  settling: boolean;
   /** The certificate that the instances are to serve. */
   serving: Serving | undefined;
   /** A new password for the application is on its way. */

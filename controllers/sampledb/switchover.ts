@@ -4,6 +4,9 @@ import { configMaps } from "../kinds.ts";
 import type { Instance } from "./instance.ts";
 import type { Scope } from "./scope.ts";
 
+/** Beside the order, which Patroni takes away before it asks may-promote: who is named has to have all that the last primary had. */
+export const namedAnnotation = "sampledb.io/named";
+
 export async function switchover(
   { db, observed: { failover }, client, deps, findings }: Scope,
   from: Instance,
@@ -12,7 +15,8 @@ export async function switchover(
   // One order at a time: Patroni takes it away when it is carried out, or when it can't be.
   if (!failover || findings.switchoverOrdered || failover.metadata.annotations?.["member"] !== undefined) return;
   findings.switchoverOrdered = true;
-  await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations: { leader: from.podName, member: to.podName } } });
+  const annotations = { leader: from.podName, member: to.podName, [namedAnnotation]: to.podName };
+  await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations } });
   deps.events.record(db, {
     type: "Normal",
     reason: "SwitchoverOrdered",

@@ -36,13 +36,13 @@ const waitsForNobody: readonly [string, Cases[number][1]["logs"], boolean][] = [
   ["one whose server does not run tells nothing", { a: [1, 200], b: [2, 0] }, true],
 ];
 
-const named = { leader: "p", member: "a" };
+const named = { "sampledb.io/named": "a" };
 const switchovers: readonly [string, { order: object; told: string | undefined }, boolean][] = [
   ["has all that the last primary had", { order: named, told: "100" }, false],
   ["has more than it told last", { order: named, told: "90" }, false],
   ["lacks some of it", { order: named, told: "101" }, true],
   ["nothing was told", { order: named, told: undefined }, false],
-  ["another is named: Patroni compares", { order: { ...named, member: "b" }, told: "101" }, false],
+  ["another is named: Patroni compares", { order: { "sampledb.io/named": "b" }, told: "101" }, false],
   ["no switchover: it is to lead with what it has", { order: { member: "a" }, told: "101" }, false],
   ["nobody has ordered it: a failover", { order: {}, told: "101" }, false],
 ];

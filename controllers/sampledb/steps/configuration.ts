@@ -3,21 +3,22 @@ import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
-import { heldNames, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
+import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
 import { configMaps } from "../../kinds.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import { restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** An instance looks at its settings at the latest after this; only then is it known what waits for a restart. */
 const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
   const { db, choices, objects, findings, observed, deps } = scope;
-  const { since, held } = settingsStage(scope);
+  const asked = { db, restart: restartWord(db, observed) };
+  const { since, held } = settingsStage(scope, asked);
   if (findings.trial.kind === "accepted") {
     const { initialized } = observed;
     await objects.keep(db, "patroni", choices.digest, () => [wanted(configMaps, patroniConfig(db))]);
-    await objects.keep(db, "settings", `${choices.digest} ${since} ${initialized} ${held}`, () => [
-      wanted(configMaps, dynamicConfig(db, { since, initialized, notes: settingsNotes(db, held) })),
+    await objects.keep(db, "settings", JSON.stringify([choices.digest, since, initialized, asked.restart, held]), () => [
+      wanted(configMaps, dynamicConfig(db, { since, initialized, notes: settingsNotes(asked, held) })),
     ]);
   } else {
     await endMaking(scope);
@@ -28,6 +29,7 @@ export const configuration: SampleDBStep = async (scope) => {
   );
   const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
   if (settled <= 0 || observed.instances.length === 0) return done;
+  findings.settling = true;
   findings.rollout = "the instances read their new settings";
   return doneUntil(settled);
 };
@@ -44,9 +46,11 @@ async function endMaking({ observed: { dynamicConfig: live, initialized }, clien
  * When the settings that are wanted were written, and which of them nobody has asked for. What changes with the end of the making is no
  * change: nobody has to settle.
  */
-function settingsStage({ db, choices, observed: { dynamicConfig: live }, deps, findings }: Scope): { since: string; held: string[] } {
+function settingsStage(
+  { choices, observed: { dynamicConfig: live }, deps, findings }: Scope,
+  asked: Asked,
+): { readonly since: string; readonly held: readonly string[] } {
   const { config, [settingsSinceAnnotation]: since } = live?.metadata.annotations ?? {};
   const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => choices.settings(initialized) === config);
-  if (same && since !== undefined) return { since, held: heldNames(live) };
-  return { since: deps.now().toISOString(), held: heldSettings(live, db) };
+  return { since: same && since !== undefined ? since : deps.now().toISOString(), held: heldSettings(live, asked) };
 }

@@ -15,6 +15,7 @@ export const rollout: SampleDBStep = async (scope) => {
     instances: observed.instances,
     wanted: db.spec.replicas,
     asked: choices.askedDigest(restartWord(db, observed)),
+    settled: !findings.settling,
   });
   if (action.kind !== "none" && isBusy(scope)) {
     findings.rollout = "waits for what is under way: the first instance, or a switchover";

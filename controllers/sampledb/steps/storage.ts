@@ -15,8 +15,8 @@ const tryAgainSeconds = 30;
 
 export const storage: SampleDBStep = async (scope) => {
   const { db, observed, findings } = scope;
-  const grown = await Promise.all([...observed.claims.values()].map((existing) => grow(scope, existing)));
-  const outcome = grown.every((isAsked) => isAsked) ? done : doneUntil(tryAgainSeconds);
+  let outcome = done;
+  for (const existing of observed.claims.values()) if (!(await grow(scope, existing))) outcome = doneUntil(tryAgainSeconds);
   // What is not there is made when it is woken.
   if (db.spec.powerState === "Hibernated") {
     findings.volumesReady = true;

@@ -14,10 +14,10 @@ const lookAgainSeconds = 30;
 export const stragglers: SampleDBStep = async (scope) => {
   const { observed, deps } = scope;
   const { primary, instances } = observed;
-  const replicas = instances.filter(({ role, going }) => role === "Replica" && !going);
-  const starting = replicas.filter(({ starting, ready }) => starting && !ready);
   // Without a primary there is nothing to follow and nothing to copy: the patience begins when it is back.
-  const behind = primary?.ready ? replicas.filter(({ ready, streaming }) => ready && !streaming) : [];
+  const replicas = primary?.ready ? instances.filter(({ role, going }) => role === "Replica" && !going) : [];
+  const starting = replicas.filter(({ starting, ready }) => starting && !ready);
+  const behind = replicas.filter(({ ready, streaming }) => ready && !streaming);
   for (const instance of instances) {
     if (!behind.includes(instance)) deps.durations.end(instance.uid);
     if (!starting.includes(instance)) deps.durations.end(startOf(instance));
