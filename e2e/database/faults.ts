@@ -48,6 +48,20 @@ export async function thawContainer(cluster: LocalCluster, { node, id }: Contain
 }
 
 /**
+ * The container's Pod reaches nobody's PostgreSQL any more, and everything else: what is open is closed for both sides, and what is opened
+ * is refused. Until what this returns is called.
+ */
+export async function cutReplication(cluster: LocalCluster, { node, id }: ContainerOnNode): Promise<() => Promise<void>> {
+  const inside = (command: readonly string[]) => runInside(cluster.pid(node), command);
+  const [, pid] = new RegExp(`^${id}\\s+(\\d+)`, "m").exec(await inside([...ctr, "ls"])) ?? [];
+  if (pid === undefined) throw new Error(`container ${id} does not run`);
+  const filter = (commands: string) => inside(["nsenter", `--target=${pid}`, "--net", "nft", commands]);
+  const chain = "add table ip cut; add chain ip cut out { type filter hook output priority 0; }";
+  await filter(`${chain}; add rule ip cut out tcp dport 5432 tcp flags != rst reject with tcp reset`);
+  return async () => void (await filter("delete table ip cut"));
+}
+
+/**
  * A script for a replica's container: it is promoted and writes. Patroni is stopped meanwhile: it looks every few seconds, and would end
  * the server before there is a table.
  */
