@@ -169,11 +169,16 @@ const nano = 1_000_000_000n;
 
 /** A quarter of the memory, as PostgreSQL's manual has it; PostgreSQL's own default where nothing is told. */
 function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
-  const memory = resources?.limits?.["memory"] ?? resources?.requests?.["memory"];
+  const memory = memoryOf(resources);
   const bytes = memory === undefined ? undefined : parseQuantity(memory);
   if (bytes === undefined) return "128MB";
   const quarter = bytes / nano / 4n / mebibyte;
   return `${quarter < 16n ? 16n : quarter}MB`;
+}
+
+/** What an instance may take, as the user has said it. */
+export function memoryOf(resources: SampleDB["spec"]["resources"]) {
+  return resources?.limits?.["memory"] ?? resources?.requests?.["memory"];
 }
 
 /** Ours first: nobody can lock the operator, Patroni and the replicas out. The user's own take the place of the open last line. */

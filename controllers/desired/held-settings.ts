@@ -1,7 +1,8 @@
 // Settings that a newer operator has changed by itself: what of them needs a restart of PostgreSQL waits for one that somebody asks for.
+import { jsonAnnotation } from "../json-annotation.ts";
 import type { ConfigMap } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
-import { parameters } from "./configuration.ts";
+import { memoryOf, parameters } from "./configuration.ts";
 
 /** On Patroni's object of settings: what the user had asked for when they were written. */
 const askedAnnotation = "sampledb.io/settings-asked";
@@ -9,6 +10,8 @@ const askedAnnotation = "sampledb.io/settings-asked";
 const heldAnnotation = "sampledb.io/settings-held";
 
 type Values = Readonly<Record<string, unknown>>;
+/** As it is noted. */
+type AskedNote = { readonly settings: Values; readonly restart?: string };
 
 /** What a person can ask for: settings, and a restart, which brings what was held back. */
 export interface Asked {
@@ -28,27 +31,18 @@ export function heldNames(live: ConfigMap | undefined): string[] {
 
 /** Those that are held back once the settings of now are written over these. What a user changes, also by taking it back, is not. */
 export function heldSettings(live: ConfigMap | undefined, asked: Asked): string[] {
-  const { config, [askedAnnotation]: note } = live?.metadata.annotations ?? {};
-  const [before, now] = [valuesOf(note), askedNow(asked)];
-  if (before?.["settings"] && before["restart"] !== now.restart) return [];
-  const [written, wanted] = [valuesOf(config)?.["postgresql"]?.["parameters"], parameters(asked.db)];
-  const changed = differing(written ?? wanted, wanted);
-  const askedFor = new Set(differing(before?.["settings"] ?? {}, now.settings)); // without a note, all that the user has set
+  const [before, now] = [jsonAnnotation<AskedNote>(live, askedAnnotation), askedNow(asked)];
+  if (before.settings && before.restart !== now.restart) return [];
+  const { postgresql } = jsonAnnotation<{ postgresql: { parameters?: Values } }>(live, "config");
+  const wanted = parameters(asked.db);
+  const changed = differing(postgresql?.parameters ?? wanted, wanted);
+  const askedFor = new Set(differing(before.settings ?? {}, now.settings)); // without a note, all that the user has set
   return [...new Set([...heldNames(live), ...changed])].filter((name) => !askedFor.has(name)).sort();
 }
 
-/** Instances may write there too: what can't be read says nothing, and is written over. */
-function valuesOf(text = ""): Record<string, Record<string, Values> | undefined> | undefined {
-  try {
-    return JSON.parse(text) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** By the name of the setting that follows from it, in the user's words: how it follows may be another in a newer operator. */
-function askedNow({ db: { spec }, restart }: Asked): { readonly settings: Values; readonly restart?: string } {
-  const memory = spec.resources?.limits?.["memory"] ?? spec.resources?.requests?.["memory"];
+function askedNow({ db: { spec }, restart }: Asked): AskedNote {
+  const memory = memoryOf(spec.resources);
   const settings = { ...(memory === undefined ? {} : { shared_buffers: memory }), ...spec.postgresql?.parameters };
   return { settings, ...(restart === undefined ? {} : { restart }) };
 }

@@ -1,6 +1,7 @@
 // An instance as it is observed: its Pod, and what Patroni writes on it.
 import { instanceAnnotations } from "../desired/instances.ts";
 import { ordinalOf } from "../desired/names.ts";
+import { jsonAnnotation } from "../json-annotation.ts";
 import type { Endpoint, Pod } from "../kinds.ts";
 
 export interface Instance {
@@ -80,6 +81,7 @@ export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, h
   const streaming = data.replication_state === "streaming";
   const pending = pendingSettings(data);
   const askedFor = pending?.filter((setting) => !held.includes(setting.name));
+  const heldSettings = (pending ?? []).map((setting) => setting.name).filter((setting) => held.includes(setting));
   return {
     podName: name,
     uid,
@@ -93,8 +95,8 @@ export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, h
     starting: data.state === "starting",
     streaming,
     mayTakeOver: streaming && (synchronous?.has(name) ?? true) && (failsafe?.has(name) ?? true),
-    pendingRestart: pending?.length === 0 || askedFor?.length !== 0 ? askedFor : undefined,
-    heldSettings: (pending ?? []).map((setting) => setting.name).filter((setting) => held.includes(setting)),
+    pendingRestart: heldSettings.length > 0 && askedFor?.length === 0 ? undefined : askedFor,
+    heldSettings,
     asked: annotations[instanceAnnotations.asked],
     revision: labels["controller-revision-hash"],
     takesWrites: writesTo !== undefined && isAt(pod, writesTo),
@@ -117,14 +119,7 @@ export function isReady(pod: Pod): boolean {
 }
 
 function memberData(pod: Pod): MemberData {
-  const text = pod.metadata.annotations?.["status"];
-  if (text === undefined) return {};
-  try {
-    const data: unknown = JSON.parse(text);
-    return typeof data === "object" && data !== null ? data : {};
-  } catch {
-    return {}; // someone else's annotation: nothing is known then
-  }
+  return jsonAnnotation<MemberData>(pod, "status");
 }
 
 function roleOf({ role, state }: MemberData, leads: boolean): Instance["role"] {

@@ -119,28 +119,19 @@ const instancesMissing: Check = ({ db, observed }) => {
   return no(reasons.instancesNotReady, `${ready} of ${db.spec.replicas} instances answer SQL${which}`);
 };
 
-/** It serves, and would not go on to if its primary were lost now. */
-const noFailoverCandidate: Check = ({ db, observed }) => {
+/** It serves, and would not go on to if its primary were lost now; or would, and with the next one gone as well nobody. */
+const replicasUnprepared: Check = ({ db, observed }) => {
   const { instances, primary } = observed;
-  if (db.spec.replicas < 2 || !primary || instances.some(({ mayTakeOver }) => mayTakeOver)) return undefined;
-  const meanwhile = db.spec.synchronousReplication === "Required" ? ", and commits may wait for that" : "";
-  return no(reasons.noFailoverCandidate, `${unpreparedFor(primary, observed)}${meanwhile}. ${usually}`);
+  const names = unprepared(observed).map(({ podName }) => podName);
+  if (db.spec.replicas < 2 || !primary || names.length === 0) return undefined;
+  const usually = "After a change of primary, or of an instance, this takes seconds; where it lasts, their logs say why";
+  const told = (meanwhile: string) => `${names.join(" and ")} can't take over from ${primary.podName} yet${meanwhile}. ${usually}`;
+  if (instances.some(({ mayTakeOver }) => mayTakeOver)) {
+    // While paused the budget stays as it was.
+    return no(reasons.replicasBehind, told(db.spec.paused ? "" : ", and until then no instance is evicted"));
+  }
+  return no(reasons.noFailoverCandidate, told(db.spec.synchronousReplication === "Required" ? ", and commits may wait for that" : ""));
 };
-
-/** Another could take over, and with it gone as well nobody. */
-const replicasBehind: Check = ({ db, observed }) => {
-  const { primary } = observed;
-  if (db.spec.replicas < 2 || !primary || unprepared(observed).length === 0) return undefined;
-  const meanwhile = db.spec.paused ? "" : ", and until then no instance is evicted"; // while paused the budget stays as it was
-  return no(reasons.replicasBehind, `${unpreparedFor(primary, observed)}${meanwhile}. ${usually}`);
-};
-
-const usually = "After a change of primary, or of an instance, this takes seconds; where it lasts, their logs say why";
-
-function unpreparedFor({ podName }: Instance, observed: Observed): string {
-  const names = unprepared(observed).map((instance) => instance.podName);
-  return `${names.join(" and ")} can't take over from ${podName} yet`;
-}
 
 const resizing: Check = ({ db, observed }) => {
   const { size } = db.spec.storage;
@@ -177,8 +168,7 @@ export const readiness: readonly Check[] = [
   rollingOut,
   scaling,
   instancesMissing,
-  noFailoverCandidate,
-  replicasBehind,
+  replicasUnprepared,
   resizing,
   failures,
 ];

@@ -1,5 +1,6 @@
 // What to do next so that every instance runs as asked, one at a time, while the database serves. A pure function of what is observed.
 import { type Instance, nodeLost } from "./instance.ts";
+import { unprepared } from "./succession.ts";
 
 export type RolloutAction =
   | { readonly kind: "none" }
@@ -51,7 +52,7 @@ export function nextRolloutAction({ instances, wanted, asked, settled }: Rollout
   const behind = replicas.find(({ streaming }) => !streaming);
   if (behind) return { kind: "wait", for: `${behind.podName} to follow the primary` };
   // Otherwise commits would wait for whoever is taken away, and nobody else, until Patroni has looked again: five seconds and more.
-  const apart = replicas.find(({ mayTakeOver }) => !mayTakeOver);
+  const [apart] = unprepared({ instances, primary });
   if (apart) return { kind: "wait", for: `${apart.podName} to count for commits` };
 
   // From the end: the first ordinal is where people look for the primary.

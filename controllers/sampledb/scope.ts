@@ -7,6 +7,7 @@ import { controllerOf } from "../../runtime/kube/object.ts";
 import { heldNames } from "../desired/held-settings.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
+import { jsonAnnotation } from "../json-annotation.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -190,12 +191,8 @@ function synchronousOf(state: ConfigMap | undefined, leads: string | undefined):
 
 /** As Patroni reads it: what is empty or garbage keeps nobody out. */
 function failsafeOf(lock: ConfigMap | undefined): ReadonlySet<string> | undefined {
-  try {
-    const names = Object.keys(JSON.parse(lock?.metadata.annotations?.["failsafe"] ?? "{}") ?? {});
-    return names.length > 0 ? new Set(names) : undefined;
-  } catch {
-    return undefined;
-  }
+  const names = Object.keys(jsonAnnotation(lock, "failsafe"));
+  return names.length > 0 ? new Set(names) : undefined;
 }
 
 /** Who holds Patroni's lock, asked of the API server: for what must not be done by the word of a cache that is behind. */

@@ -72,10 +72,7 @@ async function outages(kubectl: Kubectl, local: LocalCluster | undefined, operat
 
   await both("Pod of the primary deleted", 5, (contender) => contender.deletePrimary());
   if (local) await both("its processes killed", 5, (contender) => contender.killPrimary(local));
-  await both("switchover by annotation", 3, async (contender) => {
-    const primary = await contender.database.primary();
-    await contender.switchTo((await contender.database.instances()).find((pod) => pod !== primary) ?? "");
-  });
+  await both("switchover by annotation", 3, async (contender) => contender.switchTo(await contender.database.someReplica()));
   figures.push(await rollingChange(ours));
   if (local) {
     const nodes = await freeNodes(kubectl, ledgerNode);

@@ -147,6 +147,12 @@ export class Database {
     return name;
   }
 
+  /** One that could be primary, and is not. */
+  async someReplica(): Promise<string> {
+    const primary = await this.primary();
+    return (await this.instances()).find((name) => name !== primary) ?? "";
+  }
+
   async nodeOf(pod: string): Promise<string> {
     const found = await this.#kubectl.get("pod", pod);
     const node = found?.["spec"].nodeName as string | undefined;

@@ -14,7 +14,7 @@ test("whoever was named and has lost its connection since does not lead: the las
   const subject = await Subject.start(namespace, namespace.namespace ?? "", { name: "handed", replicas: 2 });
   const { database, ledger } = subject;
   const primary = await database.primary();
-  const named = (await database.instances()).find((pod) => pod !== primary) ?? "";
+  const named = await database.someReplica();
   const mend = await cutReplication(localCluster(), await findContainer(namespace, named));
   try {
     const before = await ledger.acknowledges({ rows: 10, deadlineMs: minutes }); // which it has not got

@@ -145,7 +145,7 @@ describe.runIf(isLocal)("faults", () => {
 
   test("a primary lost in the middle of a switchover: whoever was named does not take over without what others have", async () => {
     const primary = await database.primary();
-    const named = await watched().someReplica();
+    const named = await database.someReplica();
     await database.waitHeirs();
     const [receiver] = (await database.sql("SELECT pid FROM pg_stat_wal_receiver", { superuser: true, pod: named })).split("\n");
     await database.shell(named, `kill -STOP ${receiver}`); // it lags from here on, and nobody has noticed yet

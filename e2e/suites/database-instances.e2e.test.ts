@@ -30,7 +30,7 @@ async function followsAgain(replica: string): Promise<void> {
 const bornAt = (pod: string) => database.shell(pod, "stat --format=%W.%i /var/lib/postgresql/data/PG_VERSION");
 
 test("a replica that has left the primary's history comes back by itself; where going back was cut short before, it is copied anew", async () => {
-  const stray = await watched().someReplica();
+  const stray = await database.someReplica();
   const born = await bornAt(stray);
   await database.shell(stray, leaveHistory);
   await followsAgain(stray);
@@ -75,7 +75,7 @@ test.runIf(isLocal)(
 );
 
 test.runIf(isLocal)("a replica that was killed while it was copied begins anew", async () => {
-  const replica = await watched().someReplica();
+  const replica = await database.someReplica();
   const born = await bornAt(replica);
   await database.shell(replica, "touch /var/lib/postgresql/copying && rm /var/lib/postgresql/data/postmaster.opts"); // a copy has none
   await killContainer(localCluster(), await findContainer(namespace, replica));
@@ -84,7 +84,7 @@ test.runIf(isLocal)("a replica that was killed while it was copied begins anew",
 });
 
 test("a replica is made anew on a person's word: with an empty volume, and copied from the primary", async () => {
-  const replica = await watched().someReplica();
+  const replica = await database.someReplica();
   const claims = async () => {
     const found = await namespace.list("pvc", "--selector=sampledb.io/name=orders");
     return Object.fromEntries(found.map(({ metadata }) => [metadata.name as string, metadata.uid as string]));
@@ -101,13 +101,13 @@ test("a replica is made anew on a person's word: with an empty volume, and copie
 });
 
 test("an instance has its volume for itself", async () => {
-  await expect(database.shell(await watched().someReplica(), "flock --nonblock /var/lib/postgresql/server.lock true")).rejects.toThrow(
+  await expect(database.shell(await database.someReplica(), "flock --nonblock /var/lib/postgresql/server.lock true")).rejects.toThrow(
     /exit code 1\b/,
   );
 });
 
 test("an instance that is told to end while it starts does so, and is not killed three minutes later", async () => {
-  const replica = await watched().someReplica();
+  const replica = await database.someReplica();
   const { uid } = (await namespace.get("pod", replica))?.["metadata"] ?? {};
   await namespace.run("delete", "pod", replica, "--wait=false");
   await eventually(`${replica} starts anew`, 60_000, async () => {

@@ -26,15 +26,10 @@ export class WatchedDatabase {
     return new WatchedDatabase(database, ledger, node);
   }
 
-  async someReplica(): Promise<string> {
-    const primary = await this.database.primary();
-    return (await this.database.instances()).find((name) => name !== primary) ?? "";
-  }
-
   /** Resolves once another instance takes the writes. */
   async handOver(): Promise<void> {
     const before = await this.ledger.report();
-    await this.database.switchOver(await this.someReplica());
+    await this.database.switchOver(await this.database.someReplica());
     await this.ledger.acknowledges({ rows: 10, deadlineMs: 120_000, since: before, otherThan: lastServer(before) });
   }
 

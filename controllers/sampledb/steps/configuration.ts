@@ -4,6 +4,7 @@ import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
+import { jsonAnnotation } from "../../json-annotation.ts";
 import { configMaps } from "../../kinds.ts";
 import { restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 
@@ -36,7 +37,7 @@ export const configuration: SampleDBStep = async (scope) => {
 
 /** What is different while a database is made ends with it, also where something else is on trial meanwhile. */
 async function endMaking({ observed: { dynamicConfig: live, initialized }, client }: Scope): Promise<void> {
-  const settings = JSON.parse(live?.metadata.annotations?.["config"] ?? "{}");
+  const settings = jsonAnnotation<{ synchronous_mode: string }>(live, "config");
   if (!live || !initialized || settings.synchronous_mode !== "on") return;
   const config = JSON.stringify({ ...settings, synchronous_mode: "quorum" });
   await client.mergePatch(configMaps, keyOf(live), { metadata: { annotations: { config } } });
