@@ -27,7 +27,8 @@ beforeAll(async () => {
     const definition = JSON.parse(JSON.stringify(customResourceDefinition(kind)), (_, value) =>
       isStructure(value) ? { ...value, [rules]: undefined } : value,
     );
-    await plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+    const made = await plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+    expect(made?.status, JSON.stringify(made?.body)).toBe(201);
   }
   for (const { plural } of kinds) {
     await eventually(

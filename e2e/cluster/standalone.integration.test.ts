@@ -27,6 +27,13 @@ describe("a control plane", () => {
     expect(phases).toBe("Pending Pending");
   });
 
+  test("answers for what it does not serve as well, which is plain text", async () => {
+    expect(await plane.request("GET", "/apis/example.invalid/v1/nothing")).toEqual({
+      status: 404,
+      body: { message: "404 page not found" },
+    });
+  });
+
   test("has RBAC and the usual admission", async () => {
     await expect(plane.kubectl("get", "secrets", "--as=nobody")).rejects.toThrow(/forbidden/);
     await plane.kubectl("create", "namespace", "strict");

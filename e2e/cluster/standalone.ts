@@ -145,7 +145,7 @@ export class StandaloneControlPlane {
 
   /**
    * One request of the administrator's, without kubectl: starting a program for each would take longer than the answer.
-   * Resolves to the status and the parsed body whatever they are, and to undefined when nobody answers.
+   * Resolves to the status and the parsed body whatever they are, and to undefined when nobody answers to the end.
    */
   async request(method: string, path: string, body?: object): Promise<{ status: number; body: KubernetesObject } | undefined> {
     const pki = (file: string) => readFileSync(join(this.#settings.pki, file));
@@ -155,9 +155,12 @@ export class StandaloneControlPlane {
       "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
     };
     return await new Promise((resolve) => {
-      const call = request(`${this.url}${path}`, { method, headers, agent: this.#agent, timeout: 5000 }, async (answer) => {
-        const text = await answer.setEncoding("utf8").toArray();
-        resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text.join("") || "{}") as KubernetesObject });
+      const call = request(`${this.url}${path}`, { method, headers, agent: this.#agent, timeout: 5000 }, (answer) => {
+        const told = (text: string[]) => resolve({ status: answer.statusCode ?? 0, body: bodyOf(text.join("")) });
+        answer
+          .setEncoding("utf8")
+          .toArray()
+          .then(told, () => resolve(undefined));
       });
       call.on("timeout", () => call.destroy()).on("error", () => resolve(undefined));
       call.end(body === undefined ? undefined : JSON.stringify(body));
@@ -172,6 +175,15 @@ export class StandaloneControlPlane {
 
   logFile(part: StandalonePart): string {
     return join(this.directory, "log", `${part}.log`);
+  }
+}
+
+/** Where nothing is served, as for a kind in the first moments of its definition, the API server answers in plain text. */
+function bodyOf(text: string): KubernetesObject {
+  try {
+    return JSON.parse(text || "{}") as KubernetesObject;
+  } catch {
+    return { message: text.trim() };
   }
 }
 
