@@ -12,6 +12,8 @@ type ClaimTemplates = NonNullable<NonNullable<StatefulSet["spec"]>["volumeClaimT
 type PodTemplate = NonNullable<StatefulSet["spec"]>["template"];
 type PodSpec = NonNullable<PodTemplate["spec"]>;
 
+export const instanceContainer = "postgres";
+
 export const instanceAnnotations = {
   /** Of what the user has asked for: a Pod with another one is replaced, whatever else the operator's version has changed. */
   asked: "sampledb.io/asked",
@@ -96,7 +98,7 @@ function podTemplate(db: SampleDB, { image, restart, asked }: InstanceChoices): 
         ...podMetadata?.annotations,
         [instanceAnnotations.asked]: asked,
         ...(restart === undefined ? {} : { [instanceAnnotations.restart]: restart }),
-        "kubectl.kubernetes.io/default-container": "postgres",
+        "kubectl.kubernetes.io/default-container": instanceContainer,
       },
     },
     spec: { ...placement(db), ...podSecurity, ...instancePod(db, image) },
@@ -149,7 +151,7 @@ function instancePod(db: SampleDB, image: string): PodSpec {
     terminationGracePeriodSeconds: gracePeriodSeconds,
     containers: [
       {
-        name: "postgres",
+        name: instanceContainer,
         image,
         args: ["patroni", `/etc/patroni/${patroniFile}`],
         env: [

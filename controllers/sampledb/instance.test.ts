@@ -172,3 +172,20 @@ describe("where the read-write Service leads", () => {
     expect(instanceOf(pod("orders-0", { podIPs }), { writesTo }).takesWrites).toBe(expected);
   });
 });
+
+describe("whether it has ended", () => {
+  const terminated = { exitCode: 137, reason: "Error", finishedAt: "2026-01-01T00:00:00Z" };
+  const ended = { at: "2026-01-01T00:00:00Z", reason: "Error", exitCode: 137 };
+  test.each<[string, object, object | undefined]>([
+    ["it runs", { state: { running: {} } }, undefined],
+    ["it runs again", { state: { running: {} }, lastState: { terminated } }, undefined],
+    ["it has ended", { state: { terminated } }, ended],
+    ["it waits to be started again", { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated } }, ended],
+    ["it is started for the first time", { state: { waiting: { reason: "ContainerCreating" } } }, undefined],
+    ["another container has ended", { name: "exporter", state: { terminated } }, undefined],
+    ["the runtime has lost it", { state: { terminated: { ...terminated, reason: "ContainerStatusUnknown" } } }, undefined],
+    ["the runtime does not know how", { state: { terminated: { ...terminated, reason: "Unknown", exitCode: 255 } } }, undefined],
+  ])("%s", (_, told, expected) => {
+    expect(instanceOf(pod("orders-0", { containerStatuses: [{ name: "postgres", ...told }] }), { leads }).ended).toEqual(expected);
+  });
+});

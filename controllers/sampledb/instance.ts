@@ -1,5 +1,5 @@
 // An instance as it is observed: its Pod, and what Patroni writes on it.
-import { instanceAnnotations } from "../desired/instances.ts";
+import { instanceAnnotations, instanceContainer } from "../desired/instances.ts";
 import { ordinalOf } from "../desired/names.ts";
 import { jsonAnnotation } from "../json-annotation.ts";
 import type { Endpoint, Pod } from "../kinds.ts";
@@ -33,6 +33,15 @@ export interface Instance {
   readonly takesWrites: boolean;
   /** Why it does not start, in the kubelet's or the scheduler's words; or where it is lost. */
   readonly problem: Problem | undefined;
+  /** Its container has ended, with all that ran in it, and no other was started yet. */
+  readonly ended: Ended | undefined;
+}
+
+/** As the kubelet has it. */
+interface Ended {
+  readonly at: string;
+  readonly reason: string;
+  readonly exitCode: number;
 }
 
 export interface PendingSetting {
@@ -101,6 +110,7 @@ export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, h
     revision: labels["controller-revision-hash"],
     takesWrites: writesTo !== undefined && isAt(pod, writesTo),
     problem: lostNode(pod) ?? (going ? undefined : problemOf(pod)),
+    ended: endOf(pod),
   };
 }
 
@@ -162,4 +172,14 @@ export function problemOf(pod: Pod): Problem | undefined {
     return { reason: waiting.reason, message: told ?? waiting.message ?? "" };
   }
   return undefined;
+}
+
+/** Others, as ContainerStatusUnknown, say that the container runtime has lost sight of it: its processes may well run. */
+const seenToEnd = ["Completed", "Error", "OOMKilled"];
+
+function endOf({ status }: Pod): Ended | undefined {
+  const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === instanceContainer) ?? {};
+  const { finishedAt, reason, exitCode } = state?.terminated ?? (state?.waiting && lastState?.terminated) ?? {};
+  if (finishedAt === undefined || exitCode === undefined || !seenToEnd.includes(reason ?? "")) return undefined;
+  return { at: finishedAt, reason: reason ?? "", exitCode };
 }

@@ -29,6 +29,7 @@ export function instance(ordinal: number, told: Partial<Instance> = {}): Instanc
     revision: undefined,
     takesWrites: told.role === "Primary",
     problem: undefined,
+    ended: undefined,
     ...told,
   };
 }
@@ -41,6 +42,7 @@ export function observed(instances: readonly Instance[], told: Partial<Observed>
     range: { start: 0, count: instances.length },
     instances,
     primary: instances.find(({ role }) => role === "Primary"),
+    commitsWait: true,
     claims: new Map(),
     dynamicConfig: undefined,
     leader: undefined,

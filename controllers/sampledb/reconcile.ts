@@ -11,6 +11,7 @@ import { eventsBetween } from "./events.ts";
 import { heldBack } from "./major.ts";
 import { type Dependencies, type Findings, type Initialization, observe, type SampleDBStep, type Scope } from "./scope.ts";
 import { computeStatus } from "./status.ts";
+import { abandonedLock } from "./steps/abandoned-lock.ts";
 import { access } from "./steps/access.ts";
 import { configuration } from "./steps/configuration.ts";
 import { credentials } from "./steps/credentials.ts";
@@ -40,6 +41,7 @@ export const finalizer = "sampledb.io/database";
  * applications have not waits for nothing else. What serves is mended before anything is changed.
  */
 export const steps: readonly SampleDBStep[] = [
+  abandonedLock,
   hangingOrder,
   stalemate,
   storage,

@@ -56,6 +56,8 @@ export interface Observed {
   /** By ordinal. */
   readonly instances: readonly Instance[];
   readonly primary: Instance | undefined;
+  /** Commits wait for replicas: what was acknowledged is on more than the primary's volume. */
+  readonly commitsWait: boolean;
   /** By name. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly dynamicConfig: ConfigMap | undefined;
@@ -159,6 +161,7 @@ export function observe(db: SampleDB, cache: Cache): Observed {
     range: statefulSet?.spec && { start: statefulSet.spec.ordinals?.start ?? 0, count: statefulSet.spec.replicas ?? 0 },
     instances,
     primary: instances.find(({ role }) => role === "Primary"),
+    commitsWait: synchronous !== undefined,
     claims: new Map(
       cache
         .watched(persistentVolumeClaims)

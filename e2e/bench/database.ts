@@ -71,7 +71,12 @@ async function outages(kubectl: Kubectl, local: LocalCluster | undefined, operat
   };
 
   await both("Pod of the primary deleted", 5, (contender) => contender.deletePrimary());
-  if (local) await both("its processes killed", 5, (contender) => contender.killPrimary(local));
+  if (local) {
+    const victims = await Promise.all([ours, peer].map(async (contender) => [contender, await contender.database.primary()] as const));
+    await both("its processes killed", 5, (contender) => contender.killPrimary(local));
+    for (const [contender, victim] of victims) await contender.switchTo(victim);
+    await both("its processes killed again", 5, (contender) => contender.killPrimary(local));
+  }
   await both("switchover by annotation", 3, async (contender) => contender.switchTo(await contender.database.someReplica()));
   figures.push(await rollingChange(ours));
   if (local) {
