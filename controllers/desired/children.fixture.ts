@@ -32,7 +32,7 @@ const kept = {
 };
 
 export function instancesOf(db: SampleDB) {
-  return statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "asked", proven: "proven" });
+  return statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "asked", proven: "proven", provenFor: "asked" });
 }
 
 export function secretsOf(db: SampleDB): KubeObject[] {
@@ -61,7 +61,7 @@ export function childrenOf(db: SampleDB): KubeObject[] {
     ],
     ...[
       initJob(db, "digest", image),
-      trialJob(db, "digest", image, undefined),
+      trialJob(db, { digest: "digest", image, asked: true, running: undefined }),
       rotationJob(db, nextPasswordSecret(db, passwords.next), image),
     ],
     instancesOf(db),

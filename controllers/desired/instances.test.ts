@@ -3,7 +3,7 @@ import { image } from "./children.fixture.ts";
 import { claim, type InstanceChoices, statefulSet } from "./instances.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
 
-const choices: InstanceChoices = { range: { start: 0, count: 1 }, image, asked: "asked", proven: "proven" };
+const choices: InstanceChoices = { range: { start: 0, count: 1 }, image, asked: "asked", proven: "proven", provenFor: "asked" };
 
 describe("storage", () => {
   const small = sampleDB({ storage: { size: "1Gi", storageClassName: "fast" } });

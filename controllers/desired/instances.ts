@@ -21,6 +21,8 @@ export const instanceAnnotations = {
   restart: "sampledb.io/restart",
   /** On the StatefulSet: what a trial has proven last. */
   proven: "sampledb.io/proven",
+  /** There as well: what the user had asked for then. */
+  provenFor: "sampledb.io/proven-for",
 } as const;
 
 /** Which ordinals are to be there. */
@@ -40,6 +42,8 @@ export interface InstanceChoices {
   readonly asked: string;
   /** A digest of what a trial has proven, or what needed no proof. */
   readonly proven: string;
+  /** And of what of it the user has asked for. */
+  readonly provenFor: string;
 }
 
 /** Long: a clean stop of a busy server writes all that is dirty, and a kill in place of it is a recovery. */
@@ -53,7 +57,7 @@ export function statefulSet(db: SampleDB, choices: InstanceChoices): StatefulSet
     metadata: {
       ...owned(db, namesOf(db).statefulSet),
       labels: instanceLabels(db),
-      annotations: { [instanceAnnotations.proven]: choices.proven },
+      annotations: { [instanceAnnotations.proven]: choices.proven, [instanceAnnotations.provenFor]: choices.provenFor },
     },
     spec: {
       replicas: range.count,

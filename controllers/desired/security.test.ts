@@ -20,7 +20,7 @@ const templates = (db: typeof everything): [string, NonNullable<(StatefulSet | J
   ["the StatefulSet", instancesOf(db).spec?.template ?? {}],
   ["the init Job", initJob(db, "digest", image).spec?.template ?? {}],
   ["the rotation Job", rotationJob(db, nextPasswordSecret(db, "next"), image).spec?.template ?? {}],
-  ["the trial Job", trialJob(db, "digest", image, undefined).spec?.template ?? {}],
+  ["the trial Job", trialJob(db, { digest: "digest", image, asked: true, running: undefined }).spec?.template ?? {}],
 ];
 
 describe.each(templates(everything))("%s keeps to the restricted profile", (_, { spec }) => {

@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { compareQuantities } from "../../kubernetes/quantity.ts";
 import { image } from "./children.fixture.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
-import { trialJob, trialSettings, trialSubject } from "./trial.ts";
+import { type Tried, trialJob, trialSettings, trialSubject } from "./trial.ts";
 
-type Resources = Parameters<typeof trialJob>[3];
+type Resources = Tried["running"];
+const tried: Tried = { digest: "digest", image, asked: true, running: undefined };
 const container = (spec: Parameters<typeof sampleDB>[0], running?: Resources) =>
-  trialJob(sampleDB(spec), "digest", image, running).spec?.template.spec?.containers[0];
+  trialJob(sampleDB(spec), { ...tried, running }).spec?.template.spec?.containers[0];
 
 describe("a trial asks for what is wanted beyond what runs, and no more", () => {
   test.each<[string, Resources, Resources, Record<string, string>]>([
@@ -49,7 +50,7 @@ describe("where", () => {
       nodeSelector: { disk: "ssd" },
       affinity: { nodeAffinity, podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
     });
-    const spec = trialJob(db, "digest", image, undefined).spec?.template.spec;
+    const spec = trialJob(db, tried).spec?.template.spec;
     expect(spec).toMatchObject({ nodeSelector: { disk: "ssd" }, affinity: { nodeAffinity } });
     expect(spec?.affinity).not.toHaveProperty("podAntiAffinity");
     expect(spec).not.toHaveProperty("topologySpreadConstraints");

@@ -13,13 +13,35 @@ type Resources = SampleDB["spec"]["resources"];
 /** On Job and ConfigMap: what is tried. */
 export const trialAnnotation = "sampledb.io/trial";
 
+/** On a Job that nobody has asked for. */
+export const ownTrialAnnotation = "sampledb.io/trial-for-operator";
+
+/** What is tried. */
+export interface Tried {
+  readonly digest: string;
+  readonly image: string;
+  /** Somebody has asked for it. */
+  readonly asked: boolean;
+  /** What the instances have of resources now: only what is asked beyond it must be free beside them. */
+  readonly running: Resources;
+}
+
 const directory = "/etc/sampledb/trial";
 
 /** All that a trial can find out about. */
 export function trialSubject(db: Pick<SampleDB, "spec">, image: string) {
-  const { nodeSelector, affinity, tolerations, resources, priorityClassName, imagePullSecrets } = db.spec;
-  const where = { nodeSelector, nodeAffinity: affinity?.nodeAffinity, tolerations, priorityClassName, imagePullSecrets };
-  return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources, ...where };
+  return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources: db.spec.resources, ...where(db) };
+}
+
+/** The same in the user's words. Where they are the same and the subject is not, a newer operator makes it differently. */
+export function trialAsked(db: Pick<SampleDB, "spec">) {
+  const { image, postgresVersion, postgresql, resources } = db.spec;
+  return { image, postgresVersion, postgresql, resources, ...where(db) };
+}
+
+function where({ spec }: Pick<SampleDB, "spec">) {
+  const { nodeSelector, affinity, tolerations, priorityClassName, imagePullSecrets } = spec;
+  return { nodeSelector, nodeAffinity: affinity?.nodeAffinity, tolerations, priorityClassName, imagePullSecrets };
 }
 
 export function trialSettings(db: SampleDB, digest: string): ConfigMap {
@@ -32,14 +54,13 @@ export function trialSettings(db: SampleDB, digest: string): ConfigMap {
   };
 }
 
-/** `running` is what the instances have of resources now: only what is asked beyond it must be free beside them. */
-export function trialJob(db: SampleDB, digest: string, image: string, running: Resources): Job {
+export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried): Job {
   const { trialJob: name, certificateSecret } = namesOf(db);
   const { topologySpreadConstraints: _, affinity, ...where } = placement(db);
   return {
     apiVersion: "batch/v1",
     kind: "Job",
-    metadata: { ...owned(db, name), annotations: { [trialAnnotation]: digest } },
+    metadata: { ...owned(db, name), annotations: { [trialAnnotation]: digest, ...(asked ? {} : { [ownTrialAnnotation]: "true" }) } },
     spec: {
       backoffLimit: 0, // what PostgreSQL refuses once it refuses again
       podFailurePolicy: { rules: [disrupted] },

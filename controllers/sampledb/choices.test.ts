@@ -73,6 +73,19 @@ describe("what a trial has proven", () => {
   test("not for another image, of the user's or of the operator's", () => {
     expect(new Set([tried({}), tried({ image: "mine:17" }), tried({}, { 17: "newer:17" })]).size).toBe(3);
   });
+
+  test.each<[string, Spec]>([
+    ["an image", { image: "mine:17" }],
+    ["a setting", { postgresql: { parameters: { work_mem: "1MB" } } }],
+    ["resources", { resources: { limits: { memory: "1Gi" } } }],
+    ["a place", { nodeSelector: { disk: "ssd" } }],
+  ])("is the user's doing where it is %s of his", (_, spec) => {
+    expect(choices(spec).trialAskedDigest).not.toBe(choices().trialAskedDigest);
+  });
+
+  test("is the operator's own where it has another image for the same words", () => {
+    expect(choices({}, { 17: "newer:17" }).trialAskedDigest).toBe(choices().trialAskedDigest);
+  });
 });
 
 test("the word to restart is kept when the annotation is taken off: taking it off restarts nothing", () => {

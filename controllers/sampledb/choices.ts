@@ -4,7 +4,7 @@ import { describeViolations } from "../../api/checks/violation.ts";
 import { BoundedMap } from "../../runtime/bounded-map.ts";
 import { digest } from "../../runtime/controller/settled.ts";
 import { dynamicSettings } from "../desired/configuration.ts";
-import { trialSubject } from "../desired/trial.ts";
+import { trialAsked, trialSubject } from "../desired/trial.ts";
 import type { SampleDB } from "../resources.ts";
 
 type Spec = SampleDB["spec"];
@@ -20,6 +20,7 @@ export class Choices {
   readonly #images: Images;
   readonly #settings = new Map<boolean, string>();
   #trial: string | undefined;
+  #trialAsked: string | undefined;
   #asked: { readonly restart: string | undefined; readonly digest: string } | undefined;
 
   constructor(spec: Spec, images: Images, specDigest = digest(spec)) {
@@ -40,6 +41,12 @@ export class Choices {
   get trialDigest(): string {
     this.#trial ??= digest(trialSubject({ spec: this.#spec }, this.image));
     return this.#trial;
+  }
+
+  /** Of what of it the user asks for. */
+  get trialAskedDigest(): string {
+    this.#trialAsked ??= digest(trialAsked({ spec: this.#spec }));
+    return this.#trialAsked;
   }
 
   /** Patroni's. */

@@ -6,10 +6,12 @@ import type { Key, KubeObject } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { labelNames, managedBy, selectorOf } from "../desired/identity.ts";
 import { sliceLabels } from "../desired/services.ts";
+import { ownTrialAnnotation } from "../desired/trial.ts";
 import {
   type ConfigMap,
   configMaps,
   endpointSlices,
+  type Job,
   jobs,
   type Pod,
   persistentVolumeClaims,
@@ -23,8 +25,9 @@ import {
 } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
 import { instanceOf } from "./instance.ts";
+import { jobFailed, jobSucceeded } from "./job.ts";
 import { reconcile } from "./reconcile.ts";
-import { byDatabase, byJob, type Dependencies } from "./scope.ts";
+import { byDatabase, byJob, type Dependencies, ownTrials } from "./scope.ts";
 
 const labelSelector = selectorOf(managedBy);
 
@@ -88,6 +91,7 @@ function watch(cache: Cache): void {
   const database = { [byDatabase]: (object: KubeObject) => databaseOf(object).map(({ namespace, name }) => `${namespace}/${name}`) };
   cache.watch(pods, { labelSelector, indexes: { [byDatabase]: instancesOnly, [byJob]: jobOf } });
   cache.watch(persistentVolumeClaims, { labelSelector, indexes: database });
+  cache.watch(jobs, { labelSelector, indexes: { [ownTrials]: runningOwnTrial } });
   cache.watch(endpointSlices, { labelSelector: selectorOf(sliceLabels) });
   for (const resource of [
     services,
@@ -96,7 +100,6 @@ function watch(cache: Cache): void {
     roleBindings,
     podDisruptionBudgets,
     statefulSets,
-    jobs,
     configMaps,
   ] as readonly Resource[]) {
     cache.watch(resource, { labelSelector });
@@ -107,6 +110,11 @@ function instancesOnly(pod: Pod): string[] {
   return pod.metadata.labels?.[labelNames.component] === "postgresql"
     ? databaseOf(pod).map(({ namespace, name }) => `${namespace}/${name}`)
     : [];
+}
+
+function runningOwnTrial(job: Job): string[] {
+  const runs = !jobSucceeded(job) && !jobFailed(job);
+  return runs && job.metadata.annotations?.[ownTrialAnnotation] !== undefined ? [ownTrials] : [];
 }
 
 function jobOf({ metadata: { namespace, labels } }: Pod): string[] {

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
-import { eventually } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import * as kinds from "../kinds.ts";
 import { DatabaseStage, installKinds } from "./stage.fixture.ts";
 
@@ -44,4 +44,43 @@ test("settings of its own that need a restart wait for a word; what the user ask
   stage.advanceClock(60);
   // There are no nodes, so nobody can be told; held back, it would not have been tried.
   expect((await stage.becomes("RollingOut")).message).toMatch(/restarts PostgreSQL in orders-0/);
+});
+
+/** As of another database; its Pod is never made. */
+async function otherTrial(stage: DatabaseStage, name: string): Promise<void> {
+  const annotations = { "sampledb.io/trial-for-operator": "true" };
+  const labels = { "app.kubernetes.io/managed-by": "sampledb-operator" };
+  const template = { spec: { restartPolicy: "Never", containers: [{ name: "trial", image: "example.invalid/postgres:17" }] } };
+  const metadata = { name, namespace: stage.namespace, labels, annotations };
+  await client.create(kinds.jobs, { apiVersion: "batch/v1", kind: "Job", metadata, spec: { suspend: true, template } } as kinds.Job);
+}
+
+test("its newer image is tried for ten databases at a time, while nobody waits for it; a user's change waits for nobody", async () => {
+  await using stage = await DatabaseStage.open("newer-image", client, proxy);
+  const older = await stage.run();
+  await stage.create({});
+  await stage.settle("orders-0");
+  await older.stop();
+  const others = Array.from({ length: 10 }, (_, index) => `other-${index}`);
+  for (const name of others) await otherTrial(stage, name);
+
+  const newer = await stage.run({ images: { 17: "example.invalid/postgres:17-newer" } });
+  await eventually("it waits", 30_000, async () => (await stage.condition("UpToDate"))?.reason === "ChangeOnTrial");
+  expect(await stage.names(kinds.jobs)).not.toContain("orders-trial");
+  expect(await stage.condition("Ready")).toMatchObject({ status: "True" });
+
+  await client.delete(kinds.jobs, stage.key("other-0"));
+  await eventually("its turn comes", 30_000, async () => {
+    await eventuallySucceeds("it has looked", 10_000, () => stage.again(newer, newer.objects())); // beside the one in the queue
+    return (await stage.names(kinds.jobs)).includes("orders-trial");
+  });
+  expect((await client.get(kinds.jobs, stage.key("orders-trial"))).metadata.annotations).toHaveProperty("sampledb.io/trial-for-operator");
+  await otherTrial(stage, "other-0");
+
+  await stage.change({ postgresql: { parameters: { work_mem: "8MB" } } });
+  await stage.becomes("ChangeOnTrial");
+  await eventually("what the user asks for is tried in its place", 30_000, async () => {
+    const trial = await client.find(kinds.jobs, stage.key("orders-trial"));
+    return trial && trial.metadata.annotations?.["sampledb.io/trial-for-operator"] === undefined;
+  });
 });

@@ -80,11 +80,20 @@ export const notInitialized: Check = ({ findings: { initialization } }) => {
   }
 };
 
+export const ownChange = "what this version of the operator makes differently";
+
 export const changeNotIn: Check = ({ findings: { trial } }) => {
   if (trial.kind === "accepted") return undefined;
+  const what = trial.asked ? "the change" : ownChange;
   return trial.kind === "running"
-    ? no(reasons.changeOnTrial, "the change is tried out in a Pod of its own first; the instances go on as they were")
-    : no(reasons.changeRefused, `the change does not work, and the instances go on as they were: ${trial.message}`);
+    ? no(reasons.changeOnTrial, `${what} is tried out in a Pod of its own first; the instances go on as they were`)
+    : no(reasons.changeRefused, `${what} does not work, and the instances go on as they were: ${trial.message}`);
+};
+
+/** What nobody has asked for keeps nobody waiting. */
+const askedChangeNotIn: Check = (inputs) => {
+  const { trial } = inputs.findings;
+  return trial.kind !== "accepted" && trial.asked ? changeNotIn(inputs) : undefined;
 };
 
 export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade === undefined ? undefined : no(reasons.notSupported, upgrade));
@@ -163,7 +172,7 @@ export const readiness: readonly Check[] = [
   hibernated,
   noPrimary,
   notInitialized,
-  changeNotIn,
+  askedChangeNotIn,
   upgradeNotDone,
   rollingOut,
   scaling,

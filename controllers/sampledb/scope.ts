@@ -99,7 +99,11 @@ export interface Findings {
   upgrade: string | undefined;
 }
 
-export type Trial = { readonly kind: "accepted" } | { readonly kind: "running" } | { readonly kind: "refused"; readonly message: string };
+/** `asked` where somebody has asked for what is tried; otherwise a newer operator makes it differently, and nobody waits for it. */
+export type Trial =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "running"; readonly asked: boolean }
+  | { readonly kind: "refused"; readonly asked: boolean; readonly message: string };
 
 export type Initialization =
   | { readonly kind: "done"; readonly message: string }
@@ -128,6 +132,8 @@ export type SampleDBStep = Step<Scope>;
 
 export const byDatabase = "database";
 export const byJob = "job";
+/** Of Jobs: the trials that run and nobody has asked for, all by one value. */
+export const ownTrials = "own-trials";
 
 /** Where the operator notes who was primary last, on Patroni's own object of the leader: it outlives the SampleDB. */
 export const lastPrimaryAnnotation = "sampledb.io/last-primary";

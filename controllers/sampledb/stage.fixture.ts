@@ -19,7 +19,7 @@ import { ordinalOf } from "../desired/names.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds.ts";
 import { type SampleDB, sampledbs } from "../resources.ts";
-import { KnownChoices } from "./choices.ts";
+import { type Images, KnownChoices } from "./choices.ts";
 import { sampleDBController } from "./controller.ts";
 import { Credentials } from "./credentials.ts";
 import { Durations } from "./durations.ts";
@@ -31,6 +31,7 @@ import type { Dependencies } from "./scope.ts";
 import { Volumes } from "./volumes.ts";
 
 const hashAnnotation = "sampledb.io/applied";
+const images: Images = { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" };
 export const operatorNamespace = "operators";
 
 export async function installKinds(plane: StandaloneControlPlane, client: KubeClient): Promise<void> {
@@ -72,7 +73,9 @@ export class DatabaseStage implements AsyncDisposable {
   }
 
   /** Runs until it is stopped, or the stage ends. No instance can be called: there are no nodes. */
-  async run(): Promise<{ manager: Manager; deps: Dependencies; stop: () => Promise<void>; objects: () => Objects; client: KubeClient }> {
+  async run(
+    version = { images },
+  ): Promise<{ manager: Manager; deps: Dependencies; stop: () => Promise<void>; objects: () => Objects; client: KubeClient }> {
     const connection = new TestConnection(this.#proxy.kubeconfig);
     const options = { fieldManager: "sampledb", hashAnnotation, reportingController: "sampledb.io/operator", reportingInstance: "test" };
     const log = createLog({ level: "error", pretty: false, destination: { write: () => {} } });
@@ -93,7 +96,7 @@ export class DatabaseStage implements AsyncDisposable {
         volumes: new Volumes(),
         timeToReady: new TimeToReady(metrics, now),
         monitors: new Monitors({ labels: {}, now }),
-        choices: new KnownChoices({ 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" }),
+        choices: new KnownChoices(version.images),
       },
       patroni: async () => {
         throw new Error("there are no nodes");

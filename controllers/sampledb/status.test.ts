@@ -4,6 +4,7 @@ import { Occupied } from "../../runtime/controller/objects.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import type { PersistentVolumeClaim, StatefulSet } from "../kinds.ts";
 import { instance, now, primary, situation } from "./observations.fixture.ts";
+import type { Findings } from "./scope.ts";
 import { computeStatus } from "./status.ts";
 
 type Situation = NonNullable<Parameters<typeof situation>[0]>;
@@ -38,8 +39,14 @@ describe("Ready, and why not", () => {
       /ERROR: x/,
     ],
     ["a script is missing", { findings: { initialization: { kind: "missing", message: "no a/b" } } }, "False", "ScriptMissing", /no a\/b/],
-    ["a change is tried", { findings: { trial: { kind: "running" } } }, "False", "ChangeOnTrial", /as they were/],
-    ["a change is refused", { findings: { trial: { kind: "refused", message: "FATAL: y" } } }, "False", "ChangeRefused", /FATAL: y/],
+    ["a change is tried", { findings: { trial: { kind: "running", asked: true } } }, "False", "ChangeOnTrial", /as they were/],
+    [
+      "a change is refused",
+      { findings: { trial: { kind: "refused", asked: true, message: "FATAL: y" } } },
+      "False",
+      "ChangeRefused",
+      /FATAL: y/,
+    ],
     ["a rollout", { findings: { rollout: "makes the Pod of orders-1 anew" } }, "False", "RollingOut", /orders-1/],
     [
       "one is not ready",
@@ -117,8 +124,20 @@ describe("the other conditions", () => {
     ["made", {}, "Initialized", "True", "Initialized"],
     ["not made", { findings: { initialization: { kind: "waiting" } } }, "Initialized", "False", "Initializing"],
     ["as asked", {}, "UpToDate", "True", "UpToDate"],
-    ["refused", { findings: { trial: { kind: "refused", message: "" } } }, "UpToDate", "False", "ChangeRefused"],
+    ["refused", { findings: { trial: { kind: "refused", asked: true, message: "" } } }, "UpToDate", "False", "ChangeRefused"],
   ])("%s", (_, told, type, status, reason) => expect(condition(told, type)).toMatchObject({ status, reason }));
+
+  test.each<[Partial<Findings>, string]>([
+    [{ trial: { kind: "running", asked: false } }, "ChangeOnTrial"],
+    [{ trial: { kind: "refused", asked: false, message: "" } }, "ChangeRefused"],
+  ])("what a newer operator tries concerns nobody else", (findings, reason) => {
+    expect(condition({ findings }, "UpToDate")).toMatchObject({
+      status: "False",
+      reason,
+      message: expect.stringMatching(/this version of the operator/),
+    });
+    expect(condition({ findings }, "Ready")).toMatchObject({ status: "True" });
+  });
 
   test("Pods of an older make wait for a word; applications do not", () => {
     const statefulSet = { status: { updateRevision: "orders-2" } } as unknown as StatefulSet;

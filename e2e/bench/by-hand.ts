@@ -36,7 +36,7 @@ export async function byHand(manifest: ReturnType<typeof sampleDB>, namespace: s
     { ...readWriteSlice(db, "IPv4"), endpoints: [] } as KubeObject, // kubectl wants to see them
     disruptionBudget(db, { prepared: true }),
     ...[patroniConfig(db), dynamicConfig(db, { since: now.toISOString(), initialized: settings === "final" }), ...patroniStates(db)],
-    statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand" }),
+    statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "by-hand", proven: "by-hand", provenFor: "by-hand" }),
     initJob(db, "by-hand", image),
   ];
   const items = objects.flatMap((object) => (object ? [withoutOwner(object)] : []));

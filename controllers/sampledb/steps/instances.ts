@@ -65,6 +65,7 @@ async function applyInstances(scope: Scope, range: InstanceRange): Promise<void>
           claimTemplates: existing?.spec?.volumeClaimTemplates,
           asked: choices.askedDigest(restart),
           proven: choices.trialDigest,
+          provenFor: choices.trialAskedDigest,
         }),
       ),
     ]);

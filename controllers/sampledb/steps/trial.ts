@@ -8,50 +8,64 @@ import { configMaps, type Job, jobs } from "../../kinds.ts";
 import type { SampleDB } from "../../resources.ts";
 import { problemOf } from "../instance.ts";
 import { isStranded, jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
-import type { SampleDBStep, Scope, Trial } from "../scope.ts";
+import { ownChange } from "../readiness.ts";
+import { ownTrials, restartWord, type SampleDBStep, type Scope, type Trial } from "../scope.ts";
 
-/** A Job that runs brings us back, unless its node is lost. */
+/** A Job that runs brings us back, unless its node is lost. One that waits for its turn looks again. */
 const stillRunsSeconds = 30;
+/** Of those that nobody has asked for, in all databases together: a newer operator has one for each, and where its image can't be had they stay. */
+const mostOwnTrials = 10;
 
 export const trial: SampleDBStep = async (scope) => {
   const { choices, observed, findings } = scope;
+  const { [instanceAnnotations.proven]: proven, [instanceAnnotations.provenFor]: provenFor } =
+    observed.statefulSet?.metadata.annotations ?? {};
   const digest = choices.trialDigest;
-  const proven = observed.statefulSet?.metadata.annotations?.[instanceAnnotations.proven];
   const hasSomethingToLose = observed.initialized && observed.instances.length > 0;
   if (proven === digest || !hasSomethingToLose) {
     await clearAway(scope);
     findings.trial = { kind: "accepted" };
     return done;
   }
-  findings.trial = { kind: "running" }; // also when the next line fails: what is not proven is not accepted
-  findings.trial = await tried(scope, digest);
+  const asked = provenFor !== choices.trialAskedDigest || restartIsOrdered(scope);
+  findings.trial = { kind: "running", asked }; // also when the next line fails: what is not proven is not accepted
+  findings.trial = await tried(scope, digest, asked);
   return findings.trial.kind === "running" ? doneUntil(stillRunsSeconds) : done;
 };
 
-async function tried(scope: Scope, digest: string): Promise<Trial> {
+/** A restart brings what this version of the operator makes differently, so somebody waits for it. */
+function restartIsOrdered({ db, observed }: Scope): boolean {
+  return restartWord(db, observed) !== observed.statefulSet?.spec?.template.metadata?.annotations?.[instanceAnnotations.restart];
+}
+
+async function tried(scope: Scope, digest: string, asked: boolean): Promise<Trial> {
   const { db, choices, observed, objects, findings, deps } = scope;
   const job = observed.trialJob;
   const pod = observed.jobPods.get(namesOf(db).trialJob);
+  const running = { kind: "running", asked } as const;
   const isEarlier = job?.metadata.annotations?.[trialAnnotation] !== digest;
   if (job && (isEarlier || isStranded(job, pod, deps.now()))) {
     await clearAway(scope); // its end brings us back, for a new one
-    return { kind: "running" };
+    return running;
   }
   if (!job) {
+    if (!asked && deps.cache.watched(jobs).listBy(ownTrials, ownTrials).length >= mostOwnTrials) return running;
     await objects.apply(configMaps, trialSettings(db, digest));
-    await objects.apply(jobs, trialJob(db, digest, choices.image, runningResources(scope)));
-    return { kind: "running" };
+    await objects.apply(jobs, trialJob(db, { digest, image: choices.image, asked, running: runningResources(scope) }));
+    return running;
   }
   if (jobSucceeded(job)) return { kind: "accepted" };
   const problem = pod && problemOf(pod);
-  if (!jobFailed(job) && !problem) return { kind: "running" };
+  if (!jobFailed(job) && !problem) return running;
   const message = jobFailed(job) ? (terminationMessage(pod) ?? failure(job)) : `${problem?.reason}: ${problem?.message}`;
   findings.blockers.push({
     reason: "ChangeRefused",
-    message: `the change was tried in a Pod of its own and did not work, so no instance has it: ${message}`,
-    remedy: "correct or take back what was changed last (image, resources, placement, postgresql.parameters or hba)",
+    message: `${asked ? "the change" : ownChange} was tried in a Pod of its own and did not work, so no instance has it: ${message}`,
+    remedy: asked
+      ? "correct or take back what was changed last (image, resources, placement, postgresql.parameters or hba)"
+      : "mend what the message names, or go back to the version of the operator that was there before; the database goes on as it was",
   });
-  return { kind: "refused", message };
+  return { kind: "refused", asked, message };
 }
 
 async function clearAway({ db, observed, objects }: Scope): Promise<void> {
