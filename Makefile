@@ -84,7 +84,9 @@ uninstall: $(installed) ## Remove policies and CRDs, and with them every SampleD
 	@for attempt in {1..24}; do \
 		kubectl delete --ignore-not-found --timeout=5s --kustomize config/crd >/dev/null && exit; \
 		kubectl annotate --overwrite --kustomize config/crd sampledb.io/uninstall-attempt=$$attempt >/dev/null 2>&1 || true; \
-	done; exit 1
+	done; \
+	echo "not done: these have a finalizer that their operator takes off. Run it (make deploy, or make run) and try again, or take the finalizers off by hand (docs/operator.md):" >&2; \
+	kubectl get sampledbs,backups,restores --all-namespaces >&2; exit 1
 
 ##@ Deployment (into the cluster that KUBECONFIG names; IMAGE_REGISTRY and IMAGE_TAG name the image)
 

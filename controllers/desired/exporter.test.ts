@@ -5,16 +5,23 @@ import { exporter } from "./exporter.ts";
 import { podMonitor } from "./monitoring.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
 
-test.each<[string, SampleDB["spec"]["resources"], boolean]>([
-  ["nothing", undefined, false],
-  ["requests", { requests: { cpu: "1", memory: "1Gi" } }, false],
-  ["limits of both", { limits: { cpu: "1", memory: "1Gi" } }, true],
-  ["requests as limits, in other words", { requests: { cpu: "1000m", memory: "1024Mi" }, limits: { cpu: 1, memory: "1Gi" } }, true],
-  ["requests below limits", { requests: { cpu: "500m" }, limits: { cpu: "1", memory: "1Gi" } }, false],
-  ["a limit of memory only", { limits: { memory: "1Gi" } }, false],
-])("a Pod that is Guaranteed stays so, and others get no limits: %s", (_, resources, guaranteed) => {
+const both = { cpu: "50m", memory: "80Mi" };
+
+test.each<[string, SampleDB["spec"]["resources"], { limits: object | undefined; guaranteed: boolean }]>([
+  ["nothing", undefined, { limits: undefined, guaranteed: false }],
+  ["requests", { requests: { cpu: "1", memory: "1Gi" } }, { limits: undefined, guaranteed: false }],
+  ["limits of both", { limits: { cpu: "1", memory: "1Gi" } }, { limits: both, guaranteed: true }],
+  [
+    "requests as limits, in other words",
+    { requests: { cpu: "1000m", memory: "1024Mi" }, limits: { cpu: 1, memory: "1Gi" } },
+    { limits: both, guaranteed: true },
+  ],
+  ["requests below limits", { requests: { cpu: "500m" }, limits: { cpu: "1", memory: "1Gi" } }, { limits: both, guaranteed: false }],
+  ["a limit of memory only", { limits: { memory: "1Gi" } }, { limits: { memory: "80Mi" }, guaranteed: false }],
+])("a Pod that is Guaranteed stays so, and limits are for those who give some: %s", (_, resources, expected) => {
   const { requests, limits } = exporter(sampleDB(resources ? { resources } : {}), "image").resources ?? {};
-  expect(limits).toEqual(guaranteed ? requests : undefined);
+  expect(limits).toEqual(expected.limits);
+  expect(JSON.stringify(requests) === JSON.stringify(limits)).toBe(expected.guaranteed);
 });
 
 test("it never makes a Pod unready, and has no password", () => {

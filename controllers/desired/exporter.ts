@@ -4,6 +4,7 @@ import type { StatefulSet } from "../kinds.ts";
 import type { SampleDB } from "../resources.ts";
 import { dataDirectory, socketDirectory } from "./configuration.ts";
 import { monitoringUser } from "./credentials.ts";
+import { limitsLike } from "./limits.ts";
 
 type Container = NonNullable<NonNullable<StatefulSet["spec"]>["template"]["spec"]>["containers"][number];
 
@@ -30,7 +31,9 @@ export function exporter(db: SampleDB, image: string): Omit<Container, "security
       { name: "GOMEMLIMIT", value: "40MiB" },
     ],
     ports: [{ name: metricsPortName, containerPort: metricsPort }],
-    resources: isGuaranteed(db.spec.resources) ? { requests: guaranteed, limits: guaranteed } : { requests: usual },
+    resources: isGuaranteed(db.spec.resources)
+      ? { requests: guaranteed, limits: guaranteed }
+      : { requests: usual, ...limitsLike(db.spec.resources, guaranteed) },
     volumeMounts: [
       { name: "data", mountPath: volume, readOnly: true },
       { name: "sockets", mountPath: socketDirectory },
@@ -38,7 +41,7 @@ export function exporter(db: SampleDB, image: string): Omit<Container, "security
   };
 }
 
-/** It takes 32 MB. Without limits: at one of memory it would be killed, and its Pod be unready until it is back. */
+/** It takes 32 MB. Without limits where nobody asks for some: at one of memory it could be killed, and its Pod be unready until it is back. */
 const usual = { cpu: "10m", memory: "40Mi" };
 
 /** A scrape is 12 ms of work, which must not last for seconds. */

@@ -7,6 +7,13 @@ type PodSpec = NonNullable<NonNullable<Job["spec"]>["template"]["spec"]>;
 /** Evicted, preempted, its node drained or lost: no fault of what it does. */
 export const disrupted = { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] };
 
+/** What our programs end with when PostgreSQL refused something: trying again can't help. */
+const refusedExitCode = 3;
+
+export function refusedBy(containerName: string) {
+  return { action: "FailJob", onExitCodes: { containerName, operator: "In", values: [refusedExitCode] } };
+}
+
 /** What is cut short is begun anew. */
 export const gracePeriodSeconds = 5;
 

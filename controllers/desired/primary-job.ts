@@ -5,7 +5,8 @@ import { tlsDirectory } from "./configuration.ts";
 import { passwordOf } from "./credentials.ts";
 import { labelsOf, owned } from "./identity.ts";
 import { containerSecurity, placement, podSecurity } from "./instances.ts";
-import { disrupted, gracePeriodSeconds, jobTolerations } from "./job-pods.ts";
+import { disrupted, gracePeriodSeconds, jobTolerations, refusedBy } from "./job-pods.ts";
+import { limitsLike } from "./limits.ts";
 import { namesOf } from "./names.ts";
 import { postgresPort } from "./services.ts";
 
@@ -24,9 +25,6 @@ export interface PrimaryJob {
   readonly volumeMounts?: NonNullable<Container["volumeMounts"]>;
   readonly volumes?: NonNullable<PodSpec["volumes"]>;
 }
-
-/** What its program ends with when PostgreSQL refused something: trying again can't help. */
-const refusedExitCode = 3;
 
 /** Where its Pod may run. It is small, and belongs to no instance: what keeps those apart is not for it. */
 export function jobPlacement(db: SampleDB): Pick<PodSpec, "nodeSelector" | "tolerations" | "imagePullSecrets"> {
@@ -47,9 +45,7 @@ export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
     metadata: { ...owned(db, job.name), annotations },
     spec: {
       backoffLimit: 20, // a failover in its middle is no fault of what it does
-      podFailurePolicy: {
-        rules: [disrupted, { action: "FailJob", onExitCodes: { containerName: job.component, operator: "In", values: [refusedExitCode] } }],
-      },
+      podFailurePolicy: { rules: [disrupted, refusedBy(job.component)] },
       template: {
         metadata: { labels: { ...labelsOf(db), "sampledb.io/component": job.component }, annotations },
         spec: {
@@ -72,7 +68,8 @@ export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
                 { name: "SUPERUSER_PASSWORD", valueFrom: passwordOf(names.superuserSecret) },
                 ...job.env,
               ],
-              resources: { requests: { cpu: "10m", memory: "32Mi" } },
+              // A script may need memory for its answers: as much as an instance.
+              resources: { requests: { cpu: "10m", memory: "32Mi" }, ...limitsLike(db.spec.resources, db.spec.resources?.limits ?? {}) },
               securityContext: containerSecurity,
               volumeMounts: [
                 { name: "tls", mountPath: tlsDirectory, readOnly: true },

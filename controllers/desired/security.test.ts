@@ -40,6 +40,11 @@ describe.each(templates(everything))("%s keeps to the restricted profile", (_, {
     }
   });
 
+  test("where instances have a limit every container has one, or a quota on limits would refuse the Pod", () => {
+    const limited = (spec?.containers ?? []).map(({ resources }) => Object.keys(resources?.limits ?? {}));
+    expect(limited).toEqual(limited.map(() => ["memory"]));
+  });
+
   test("volumes are of the kinds that the profile allows", () => {
     const allowed = ["configMap", "emptyDir", "projected", "secret", "persistentVolumeClaim"];
     for (const { name: _, ...source } of spec?.volumes ?? []) expect(allowed).toEqual(expect.arrayContaining(Object.keys(source)));

@@ -21,6 +21,7 @@ describe("a trial asks for what is wanted beyond what runs, and no more", () => 
     ["less", { requests: { cpu: "100m", memory: "1Gi" } }, { requests: { cpu: "1", memory: "2Gi" } }, { cpu: "0", memory: "0" }],
     ["more of one", { requests: { cpu: "2", memory: "1Gi" } }, { requests: { cpu: "1", memory: "2Gi" } }, { cpu: "1", memory: "0" }],
     ["what ran had nothing", { requests: { cpu: "2", memory: "1Gi" } }, undefined, { cpu: "2", memory: "1Gi" }],
+    ["limits alone are requests", { limits: { cpu: 64, memory: "512Gi" } }, { limits: { cpu: "4" } }, { cpu: "60", memory: "512Gi" }],
     ["nothing is asked", undefined, { requests: { cpu: "1", memory: "1Gi" } }, { cpu: "0", memory: "0" }],
     [
       "a resource of its own",
@@ -54,6 +55,27 @@ describe("where", () => {
     expect(spec).toMatchObject({ nodeSelector: { disk: "ssd" }, affinity: { nodeAffinity } });
     expect(spec?.affinity).not.toHaveProperty("podAntiAffinity");
     expect(spec).not.toHaveProperty("topologySpreadConstraints");
+  });
+
+  test.each<[string, Parameters<typeof sampleDB>[0], object]>([
+    [
+      "beside others that have to be there",
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: {}, topologyKey: "rack" }] } } },
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "rack" }] } } },
+    ],
+    [
+      "spread over what nodes have to have",
+      { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule" }] },
+      { topologySpreadConstraints: [{ topologyKey: "rack", labelSelector: { matchLabels: { "sampledb.io/name": "orders" } } }] },
+    ],
+  ])("%s: a trial finds out whether there is such a node", (_, spec, expected) => {
+    expect(trialJob(sampleDB(spec), tried).spec?.template.spec).toMatchObject(expected);
+    expect(trialSubject(sampleDB(spec), image)).not.toEqual(trialSubject(sampleDB(), image));
+  });
+
+  test("a wish of where to run is none that can fail: nothing to try", () => {
+    const wish = { maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "ScheduleAnyway" } as const;
+    expect(trialSubject(sampleDB({ topologySpreadConstraints: [wish] }), image)).toEqual(trialSubject(sampleDB(), image));
   });
 });
 

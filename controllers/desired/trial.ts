@@ -5,7 +5,7 @@ import type { SampleDB } from "../resources.ts";
 import { hostBasedAuthentication, parameters, tlsDirectory } from "./configuration.ts";
 import { labelsOf, owned } from "./identity.ts";
 import { containerSecurity, placement, podSecurity } from "./instances.ts";
-import { disrupted, gracePeriodSeconds, jobTolerations } from "./job-pods.ts";
+import { disrupted, gracePeriodSeconds, jobTolerations, refusedBy } from "./job-pods.ts";
 import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
@@ -27,21 +27,32 @@ export interface Tried {
 }
 
 const directory = "/etc/sampledb/trial";
+/** Also the name of its container. */
+const component = "trial";
 
 /** All that a trial can find out about. */
 export function trialSubject(db: Pick<SampleDB, "spec">, image: string) {
-  return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources: db.spec.resources, ...where(db) };
+  return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources: db.spec.resources, ...strictPlace(db) };
 }
 
 /** The same in the user's words. Where they are the same and the subject is not, a newer operator makes it differently. */
 export function trialAsked(db: Pick<SampleDB, "spec">) {
   const { image, postgresVersion, postgresql, resources } = db.spec;
-  return { image, postgresVersion, postgresql, resources, ...where(db) };
+  return { image, postgresVersion, postgresql, resources, ...strictPlace(db) };
 }
 
-function where({ spec }: Pick<SampleDB, "spec">) {
-  const { nodeSelector, affinity, tolerations, priorityClassName, imagePullSecrets } = spec;
-  return { nodeSelector, nodeAffinity: affinity?.nodeAffinity, tolerations, priorityClassName, imagePullSecrets };
+/** All that can keep a Pod from finding a node. */
+function strictPlace({ spec }: Pick<SampleDB, "spec">) {
+  const { nodeSelector, tolerations, priorityClassName, imagePullSecrets } = spec;
+  const { nodeAffinity, podAffinity } = spec.affinity ?? {};
+  const spread = spec.topologySpreadConstraints?.filter(isStrict) ?? [];
+  const near = { nodeAffinity, podAffinity, ...(spread.length > 0 ? { spread } : {}) };
+  return { nodeSelector, ...near, tolerations, priorityClassName, imagePullSecrets };
+}
+
+/** The others are wishes, and keep no Pod from running. */
+function isStrict({ whenUnsatisfiable }: { readonly whenUnsatisfiable: string }): boolean {
+  return whenUnsatisfiable === "DoNotSchedule";
 }
 
 export function trialSettings(db: SampleDB, digest: string): ConfigMap {
@@ -56,21 +67,23 @@ export function trialSettings(db: SampleDB, digest: string): ConfigMap {
 
 export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried): Job {
   const { trialJob: name, certificateSecret } = namesOf(db);
-  const { topologySpreadConstraints: _, affinity, ...where } = placement(db);
+  const { topologySpreadConstraints = [], affinity, ...where } = placement(db);
+  const { podAntiAffinity: _, ...near } = affinity ?? {}; // away from instances means the instances themselves, not this Pod
+  const spread = topologySpreadConstraints.filter(isStrict);
   return {
     apiVersion: "batch/v1",
     kind: "Job",
     metadata: { ...owned(db, name), annotations: { [trialAnnotation]: digest, ...(asked ? {} : { [ownTrialAnnotation]: "true" }) } },
     spec: {
-      backoffLimit: 0, // what PostgreSQL refuses once it refuses again
-      podFailurePolicy: { rules: [disrupted] },
+      backoffLimit: 2, // a node that restarts is no fault of what is tried
+      podFailurePolicy: { rules: [disrupted, refusedBy(component)] },
       template: {
-        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": "trial" } },
+        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": component } },
         spec: {
           ...where,
           tolerations: jobTolerations(db),
-          // Away from instances means the instances themselves, not this Pod.
-          ...(affinity?.nodeAffinity ? { affinity: { nodeAffinity: affinity.nodeAffinity } } : {}),
+          ...(affinity ? { affinity: near } : {}),
+          ...(spread.length > 0 ? { topologySpreadConstraints: spread } : {}),
           ...podSecurity,
           automountServiceAccountToken: false,
           enableServiceLinks: false,
@@ -78,7 +91,7 @@ export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried)
           terminationGracePeriodSeconds: gracePeriodSeconds,
           containers: [
             {
-              name: "trial",
+              name: component,
               image,
               args: ["try-settings", String(db.spec.postgresVersion), directory],
               resources: {
@@ -115,11 +128,16 @@ function strings(values: Readonly<Record<string, string | number>>): Record<stri
 
 /** An instance gives up what it has before it takes what it is to have: together they need the difference. */
 function beyond(asked: Resources, running: Resources): Record<string, string> {
-  const requests = { cpu: "1m", memory: "1Mi", ...asked?.requests };
+  const [requests, before] = [{ cpu: "1m", memory: "1Mi", ...requested(asked) }, requested(running)];
   return Object.fromEntries(
     Object.entries(requests).map(([name, value]) => {
-      const [wanted, had] = [parseQuantity(value) ?? 0n, parseQuantity(running?.requests?.[name] ?? "0") ?? 0n];
+      const [wanted, had] = [parseQuantity(value) ?? 0n, parseQuantity(before[name] ?? "0") ?? 0n];
       return [name, `${wanted > had ? wanted - had : 0n}n`];
     }),
   );
+}
+
+/** As Kubernetes has it: what has a limit alone requests as much. */
+function requested(resources: Resources): Record<string, string | number> {
+  return { ...resources?.limits, ...resources?.requests };
 }

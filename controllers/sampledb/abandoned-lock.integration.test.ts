@@ -1,10 +1,14 @@
 // A primary that has ended and is not started again holds its lock: it is taken from it where a replica has all that was acknowledged.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
+import { Conflict } from "../../runtime/kube/errors.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import * as kinds from "../kinds.ts";
+import { sampledbs } from "../resources.ts";
+import { observe, type Scope } from "./scope.ts";
 import { DatabaseStage, installKinds } from "./stage.fixture.ts";
+import { abandonedLock } from "./steps/abandoned-lock.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
@@ -27,7 +31,8 @@ const killed = { exitCode: 137, reason: "OOMKilled", finishedAt: "2026-05-04T03:
 /** orders-0 leads, and commits wait for both others. */
 beforeEach(async () => {
   await tell({ state: { running: {} } }, "True");
-  await annotate("orders-leader", { leader: "orders-0", renewTime: "2026-05-04T03:02:01.900000+00:00" });
+  await annotate("orders-leader", { leader: "orders-0", renewTime: "2026-05-04T03:02:01.900000+00:00", failsafe: null });
+  await annotate("orders-failover", { leader: null, member: null, "sampledb.io/named": null });
   await stage.commitsWaitFor("orders-0", "orders-1", "orders-2");
   await stage.becomes("AllInstancesReady");
 });
@@ -57,15 +62,21 @@ async function ends(container: object): Promise<void> {
 
 const holder = async () => (await client.get(kinds.configMaps, stage.key("orders-leader"))).metadata.annotations?.["leader"];
 
+const crashed = { ...killed, exitCode: 1, reason: "Error" };
+
 test.each([
-  ["has ended", { state: { terminated: killed } }],
-  ["waits to be started again", { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: killed } }],
-])("it %s: the lock is nobody's, and an Event says how it ended", async (_, container) => {
+  ["has ended", { state: { terminated: killed } }, "OOMKilled, exit code 137"],
+  [
+    "waits to be started again",
+    { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: crashed } },
+    "Error, exit code 1",
+  ],
+])("it %s: the lock is nobody's, and an Event says how it ended", async (_, container, how) => {
   await ends(container);
   await eventually("the lock is given back", 30_000, async () => (await holder()) === undefined);
   await eventually("it is told", 30_000, async () => {
     const notes = (await client.list(kinds.events, { namespace: stage.namespace })).items.map(({ note }) => note);
-    return notes.includes("orders-0 has ended (OOMKilled, exit code 137): another is elected at once");
+    return notes.includes(`orders-0 has ended (${how}): another is elected at once`);
   });
 });
 
@@ -75,11 +86,31 @@ test.each<[string, () => Promise<unknown>, object]>([
   ["commits wait for nobody, so that a replica may lack some", () => annotate("orders-sync", { leader: null }), killed],
   ["nobody could take over", () => stage.commitsWaitFor("orders-0"), killed],
   ["it was renewed since: another container runs", () => annotate("orders-leader", renewed), killed],
+  ["its time can't be read", () => annotate("orders-leader", { renewTime: "soon" }), killed],
+  ["those that commits waited for are another primary's", () => annotate("orders-sync", { leader: "orders-1" }), killed],
+  [
+    "who could take over was not seen by the leader",
+    () => annotate("orders-leader", { failsafe: '{"orders-0": "https://192.0.2.1"}' }),
+    killed,
+  ],
+  ["somebody is named by an order", () => annotate("orders-failover", { leader: "orders-0", member: "orders-2" }), killed],
   ["nobody has seen it end: it may run", async () => {}, { ...killed, reason: "ContainerStatusUnknown" }],
 ])("the lock stays where %s", async (_, change, terminated) => {
   await change();
-  await heard("orders-sync", "orders-leader");
+  await heard("orders-sync", "orders-leader", "orders-failover");
   await ends({ state: { terminated } });
   await eventuallySucceeds("it has looked", 10_000, () => stage.again(operator, operator.objects())); // beside the one in the queue
+  expect(await holder()).toBe("orders-0");
+});
+
+test("a lock that was renewed meanwhile is left, whatever was read of it before", async () => {
+  const stale = await client.get(kinds.configMaps, stage.key("orders-leader"));
+  await annotate("orders-leader", renewed);
+  await heard("orders-leader");
+  await ends({ state: { terminated: killed } });
+  const db = await client.get(sampledbs, stage.key("orders"));
+  const observed = { ...observe(db, operator.deps.cache), leader: stale };
+  const scope = { db, key: stage.key("orders"), client, deps: operator.deps, observed } as unknown as Scope;
+  await expect(abandonedLock(scope)).rejects.toThrow(Conflict);
   expect(await holder()).toBe("orders-0");
 });

@@ -29,6 +29,11 @@ test.each([
   ]);
 });
 
+test("what can't be changed of storage can be made anew while there is no data", () => {
+  const told = { instances: [instance(0, problem("Unschedulable"))], observed: { initialized: false } };
+  expect(blockersOf(situation(told))[0]?.remedy).toMatch(/storageClassName or the size is wrong, delete the SampleDB and make it anew/);
+});
+
 test("an instance on a lost node says which, and what to do if it stays so", () => {
   const lost = instance(1, problem("NodeLost", "its node node-1 does not answer"));
   expect(blockersOf(situation({ instances: [primary(0), lost] }))).toMatchObject([

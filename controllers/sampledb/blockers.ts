@@ -12,7 +12,7 @@ const longest = 4096;
 
 /** The same thing keeps its time for as long as it is told. */
 export function blockersOf({ db, observed, findings, now }: StatusInputs): Told {
-  const found = [...findings.blockers, ...observed.instances.flatMap((instance) => ofInstance(instance))];
+  const found = [...findings.blockers, ...observed.instances.flatMap((instance) => ofInstance(instance, observed.initialized))];
   return found.slice(0, most).map(({ reason, message, remedy }) => {
     const before = db.status?.blockers?.find((blocker) => blocker.reason === reason && blocker.message === message.slice(0, longest));
     const sinceTime = before?.sinceTime ?? secondsOnly(now());
@@ -20,13 +20,13 @@ export function blockersOf({ db, observed, findings, now }: StatusInputs): Told 
   });
 }
 
-function ofInstance({ podName, problem }: Instance): Blocker[] {
+function ofInstance({ podName, problem }: Instance, hasData: boolean): Blocker[] {
   if (!problem) return [];
   return [
     {
       reason: problem.reason,
       message: `${podName} ${problem.reason === nodeLost ? "is lost" : "does not start"}: ${problem.message || problem.reason}`,
-      remedy: remedyFor(problem, podName),
+      remedy: `${remedies[problem.reason] ?? "kubectl describe pod tells more"}${forVolume(problem, podName, hasData)}`,
     },
   ];
 }
@@ -41,10 +41,10 @@ const remedies: Readonly<Record<string, string>> = {
   CreateContainerConfigError: "make the Secret or ConfigMap that the message names again",
 };
 
-function remedyFor({ reason }: Problem, podName: string): string {
-  const lost =
-    reason === "Unschedulable" || reason === nodeLost
-      ? `; if its volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
-      : "";
-  return `${remedies[reason] ?? "kubectl describe pod tells more"}${lost}`;
+/** What can't be changed of storage can be made anew for as long as there is nothing on it. */
+function forVolume({ reason }: Problem, podName: string, hasData: boolean): string {
+  if (reason !== "Unschedulable" && reason !== nodeLost) return "";
+  return hasData
+    ? `; if its volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
+    : "; if storage.storageClassName or the size is wrong, delete the SampleDB and make it anew: it has no data yet";
 }

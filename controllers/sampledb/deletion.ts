@@ -12,6 +12,7 @@ import { tellNamespaceEnd } from "./namespace-end.ts";
 import type { Scope } from "./scope.ts";
 import { applyRange, noteLastPrimary, rangeNow } from "./steps/instances.ts";
 import { retention } from "./steps/retention.ts";
+import { hasVolume, removeUnbound } from "./steps/storage.ts";
 
 /** Pods tell when they are gone; this is for what does not. */
 const lookAgainSeconds = 5;
@@ -33,7 +34,7 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     return after(lookAgainSeconds);
   }
   if (db.spec.deletionPolicy === "Delete") await destroy(scope);
-  else tellWhatStays(scope);
+  else await leave(scope);
   deps.credentials.forget(db);
   return finished;
 }
@@ -64,8 +65,10 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   await remove(secrets, deps.credentials.authorityKey(db));
 }
 
-function tellWhatStays({ db, observed, deps }: Scope): void {
-  const claims = [...observed.claims.keys()].join(", ");
-  const note = `volumes (${claims || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
+async function leave(scope: Scope): Promise<void> {
+  const { db, observed, deps } = scope;
+  for (const claim of observed.claims.values()) if (!hasVolume(claim)) await removeUnbound(scope, claim);
+  const claims = [...observed.claims.values()].filter(hasVolume).map(({ metadata }) => metadata.name);
+  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }

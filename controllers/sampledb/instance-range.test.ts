@@ -19,6 +19,11 @@ const hibernated = { ...running, powerState: "Hibernated" } as const;
 
 describe("running", () => {
   test.each<[string, Partial<RangeInputs>, InstanceRange]>([
+    [
+      "fewer while the first is being made: it may be any of them",
+      { initialized: false, wanted: 1, ...none, lastPrimary: undefined },
+      range(0, 3),
+    ],
     ["new: all at once", { initialized: false, current: undefined, pods: [], ...none, lastPrimary: undefined }, range(0, 3)],
     ["as it is", {}, range(0, 3)],
     ["more are wanted", { wanted: 5 }, range(0, 5)],

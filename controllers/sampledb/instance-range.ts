@@ -32,8 +32,8 @@ function hibernating({ current, pods, primary, lastPrimary }: RangeInputs): Inst
 }
 
 function running({ wanted, current, primary, lastPrimary, givenUp, initialized }: RangeInputs): InstanceRange {
-  const all = { start: 0, count: wanted };
-  if (!initialized) return all;
+  // Any of them may be at it to make the data: taken away, it would be waited for by all others for ever.
+  if (!initialized) return { start: 0, count: Math.max(wanted, current?.count ?? 0) };
   // A primary beyond what is wanted stays until it has been switched over.
   if (primary !== undefined) return { start: 0, count: Math.max(wanted, primary + 1) };
   const startsAlone = !current || current.count === 0 || (current.count === 1 && current.start === lastPrimary);

@@ -181,9 +181,15 @@ describe("whether it has ended", () => {
     ["it runs again", { state: { running: {} }, lastState: { terminated } }, undefined],
     ["it has ended", { state: { terminated } }, ended],
     ["it waits to be started again", { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated } }, ended],
+    [
+      "it was lost, after one that had ended",
+      { state: { waiting: { reason: "ContainerCreating" } }, lastState: { terminated } },
+      undefined,
+    ],
     ["it is started for the first time", { state: { waiting: { reason: "ContainerCreating" } } }, undefined],
     ["another container has ended", { name: "exporter", state: { terminated } }, undefined],
     ["the runtime has lost it", { state: { terminated: { ...terminated, reason: "ContainerStatusUnknown" } } }, undefined],
+    ["its shim was lost", { state: { terminated: { ...terminated, exitCode: 255 } } }, undefined],
     ["the runtime does not know how", { state: { terminated: { ...terminated, reason: "Unknown", exitCode: 255 } } }, undefined],
   ])("%s", (_, told, expected) => {
     expect(instanceOf(pod("orders-0", { containerStatuses: [{ name: "postgres", ...told }] }), { leads }).ended).toEqual(expected);

@@ -176,10 +176,14 @@ export function problemOf(pod: Pod): Problem | undefined {
 
 /** Others, as ContainerStatusUnknown, say that the container runtime has lost sight of it: its processes may well run. */
 const seenToEnd = ["Completed", "Error", "OOMKilled"];
+/** What containerd says where it does not know. */
+const unknownExitCode = 255;
 
-function endOf({ status }: Pod): Ended | undefined {
+/** A container that waits for another reason may be one that was lost, after an earlier one that ended. */
+export function endOf({ status }: Pod): Ended | undefined {
   const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === instanceContainer) ?? {};
-  const { finishedAt, reason, exitCode } = state?.terminated ?? (state?.waiting && lastState?.terminated) ?? {};
-  if (finishedAt === undefined || exitCode === undefined || !seenToEnd.includes(reason ?? "")) return undefined;
-  return { at: finishedAt, reason: reason ?? "", exitCode };
+  const { finishedAt, reason, exitCode } =
+    state?.terminated ?? (state?.waiting?.reason === "CrashLoopBackOff" ? lastState?.terminated : undefined) ?? {};
+  if (finishedAt === undefined || reason === undefined || exitCode === undefined) return undefined;
+  return seenToEnd.includes(reason) && exitCode !== unknownExitCode ? { at: finishedAt, reason, exitCode } : undefined;
 }

@@ -7,6 +7,7 @@ import { eventually } from "../../tools/eventually.ts";
 import * as kinds from "../kinds.ts";
 import { sampledbs } from "../resources.ts";
 import { DatabaseStage, installKinds, operatorNamespace } from "./stage.fixture.ts";
+import { bind } from "./volumes.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
@@ -82,6 +83,7 @@ test("hibernation: replicas first, then the primary, volumes stay; woken, the la
 describe("deletion", () => {
   test("Retain: the primary stops last; volumes, passwords and Patroni's state stay; a new SampleDB takes them up from the last primary", async () => {
     await using stage = await open("retained", {});
+    for (const name of claims) await bind(client, stage.key(name));
     const password = (await client.get(kinds.secrets, stage.key("orders-app"))).data?.["password"];
     const letGo = await hold(stage, "orders-2");
     await client.delete(sampledbs, stage.key("orders"));
@@ -138,17 +140,11 @@ describe("deletion", () => {
 test("a namespace that goes all the same takes the claims: the volumes stay, and an Event elsewhere names them", async () => {
   await using stage = await DatabaseStage.open("doomed", client, proxy);
   await stage.run();
-  await client.create(kinds.persistentVolumes, {
-    ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "doomed-disk" } },
-    spec: {
-      ...{ capacity: { storage: "100Gi" }, accessModes: ["ReadWriteOnce"], persistentVolumeReclaimPolicy: "Delete" },
-      ...{ hostPath: { path: "/nowhere" }, claimRef: { namespace: "doomed", name: "data-orders-0" } },
-    },
-  });
-  const volume = () => client.get(kinds.persistentVolumes, { namespace: "", name: "doomed-disk" });
   await stage.create({});
   await stage.serve("orders-0");
-  await eventually("its claim is bound", 60_000, async () => (await volume()).status?.phase === "Bound");
+  const key = await bind(client, stage.key("data-orders-0"), { persistentVolumeReclaimPolicy: "Delete" });
+  const volume = () => client.get(kinds.persistentVolumes, key);
+  await eventually("it is to stay", 30_000, async () => (await volume()).spec?.persistentVolumeReclaimPolicy === "Retain");
 
   await client.delete(kinds.namespaces, { namespace: "", name: "doomed" });
   await eventually(
@@ -159,7 +155,7 @@ test("a namespace that goes all the same takes the claims: the volumes stay, and
   await eventually("the volume is free", 60_000, async () => (await volume()).status?.phase === "Released");
   expect((await volume()).spec?.persistentVolumeReclaimPolicy).toBe("Retain");
   const told = (await client.list(kinds.events, { namespace: operatorNamespace })).items.map(({ note }) => note);
-  expect(told).toEqual([expect.stringMatching(/^doomed-disk \(data-orders-0\) have the data of SampleDB doomed\/orders,/)]);
+  expect(told).toEqual([expect.stringMatching(/^doomed-data-orders-0 \(data-orders-0\) have the data of SampleDB doomed\/orders,/)]);
 });
 
 test("fewer instances: a primary beyond them hands over before it goes, and the claims go only where data may go", async () => {
@@ -175,6 +171,29 @@ test("fewer instances: a primary beyond them hands over before it goes, and the 
     30_000,
     async () => (await stage.names(kinds.persistentVolumeClaims)).join() === "data-orders-0",
   );
+});
+
+test("while the first instance is being made nobody is taken away; deleted meanwhile, the next SampleDB makes it", async () => {
+  await using stage = await DatabaseStage.open("cut-short", client, proxy);
+  await stage.run();
+  await stage.create({ replicas: 3 });
+  await stage.podsAre("orders-0", "orders-1", "orders-2");
+  await stage.beginMaking(); // by any of them
+  await stage.change({ replicas: 1 });
+  await eventually("the change is seen", 30_000, async () => {
+    const { metadata, status } = await client.get(sampledbs, stage.key("orders"));
+    return status?.observedGeneration === metadata.generation;
+  });
+  expect(await range(stage)).toEqual({ start: 0, count: 3 });
+
+  await client.delete(sampledbs, stage.key("orders"));
+  await stage.gone(sampledbs, "orders");
+  await stage.gone(kinds.statefulSets, "orders");
+  const making = async () => (await client.get(kinds.configMaps, stage.key("orders-config"))).metadata.annotations?.["initialize"];
+  expect(await making()).toBe("");
+  await stage.create({ replicas: 1 });
+  await stage.podsAre("orders-0");
+  expect(await making()).toBeUndefined();
 });
 
 test("it hands over only when commits can wait for everybody who stays", async () => {

@@ -82,9 +82,10 @@ export const notInitialized: Check = ({ findings: { initialization } }) => {
 
 export const ownChange = "what this version of the operator makes differently";
 
-export const changeNotIn: Check = ({ findings: { trial } }) => {
+export const changeNotIn: Check = ({ db, findings: { trial } }) => {
   if (trial.kind === "accepted") return undefined;
   const what = trial.asked ? "the change" : ownChange;
+  if (db.spec.powerState === "Hibernated") return no(reasons.changeOnTrial, `${what} is tried out in a Pod of its own once it is woken`);
   return trial.kind === "running"
     ? no(reasons.changeOnTrial, `${what} is tried out in a Pod of its own first; the instances go on as they were`)
     : no(reasons.changeRefused, `${what} does not work, and the instances go on as they were: ${trial.message}`);
@@ -147,8 +148,9 @@ const resizing: Check = ({ db, observed }) => {
   const growing = [...observed.claims.values()].filter(({ metadata, spec, status }) => {
     const [asked, there] = [spec?.resources?.requests?.["storage"], status?.capacity?.["storage"]];
     if (status?.phase !== "Bound" || asked === undefined || there === undefined) return false;
+    // One of an instance that is not wanted may not grow before somebody mounts it.
     const isWanted = metadata.deletionTimestamp === undefined && ordinalOf(metadata.name) < db.spec.replicas;
-    return isSmaller(there, asked) || (isWanted && isSmaller(asked, size)); // the latter where it is refused, which a blocker tells
+    return isWanted && (isSmaller(there, asked) || isSmaller(asked, size)); // the latter where it is refused, which a blocker tells
   });
   if (growing.length === 0) return undefined;
   return no(reasons.resizing, `volumes are to grow to ${size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);

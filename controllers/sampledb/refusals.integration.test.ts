@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";
-import { clusterScoped, namespaced, type Resource } from "../../runtime/kube/resource.ts";
+import { namespaced, type Resource } from "../../runtime/kube/resource.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import * as kinds from "../kinds.ts";
@@ -12,25 +12,8 @@ import { DatabaseStage, installKinds } from "./stage.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
-const storageClasses = clusterScoped<KubeObject & Record<string, unknown>>("storage.k8s.io/v1", "StorageClass", "storageclasses");
-const volumes = clusterScoped<KubeObject & Record<string, unknown>>("v1", "PersistentVolume", "persistentvolumes");
 
-beforeAll(async () => {
-  await installKinds(plane, client);
-  for (const [name, allowVolumeExpansion] of [
-    ["grows", true],
-    ["rigid", false],
-  ] as const) {
-    const metadata = { name };
-    await client.create(storageClasses, {
-      apiVersion: "storage.k8s.io/v1",
-      kind: "StorageClass",
-      metadata,
-      provisioner: "example.com/none",
-      allowVolumeExpansion,
-    });
-  }
-});
+beforeAll(() => installKinds(plane, client));
 
 describe("an object of a needed name that someone else made", () => {
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
@@ -131,53 +114,59 @@ test("paused: nothing is made; what is there is not mended and stays initialized
   expect(await stage.names(kinds.jobs)).toEqual([]);
 });
 
-describe("storage that grows", () => {
-  /** As a provisioner would. */
-  async function bind(stage: DatabaseStage, name: string, storageClassName: string): Promise<void> {
-    const claimRef = { namespace: stage.namespace, name, apiVersion: "v1", kind: "PersistentVolumeClaim" };
-    const hostPath = { path: "/nonexistent" };
-    const spec = { storageClassName, capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], claimRef, hostPath };
-    await client.create(volumes, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: `${stage.namespace}-${name}` }, spec });
-    await eventually(`${name} is bound`, 30_000, async () => {
-      return (await client.find(kinds.persistentVolumeClaims, stage.key(name)))?.status?.phase === "Bound";
-    });
+describe("a change that is refused", () => {
+  /** One instance, whose change of image does not work. */
+  async function refused(namespace: string, exitCode: number): Promise<DatabaseStage> {
+    const stage = await DatabaseStage.open(namespace, client, proxy);
+    await stage.run();
+    await stage.create({});
+    await stage.settle("orders-0");
+    await stage.change({ image: "example.invalid/wrong:17" });
+    for (let tries = exitCode === refusedExitCode ? 1 : 3; tries > 0; tries--)
+      await stage.endJob("orders", "trial", exitCode, "it does not start");
+    await stage.becomes("ChangeRefused");
+    return stage;
   }
 
-  const asked = async (stage: DatabaseStage, name: string) =>
-    (await client.get(kinds.persistentVolumeClaims, stage.key(name))).spec?.resources?.requests?.["storage"];
+  const refusedExitCode = 3;
+  const imageOf = (of: { readonly spec?: { readonly containers: readonly { readonly image?: string }[] } } | undefined) =>
+    of?.spec?.containers[0]?.image;
+  const templateImage = async (stage: DatabaseStage) => imageOf((await client.get(kinds.statefulSets, stage.key("orders"))).spec?.template);
 
-  test("is grown while nothing is healthy, and the claim templates stay", async () => {
-    await using stage = await DatabaseStage.open("growing", client, proxy);
-    await stage.run();
-    await stage.create({ replicas: 2, storage: { size: "1Gi", storageClassName: "grows" } });
-    await stage.podsAre("orders-0", "orders-1"); // nobody serves
-    for (const ordinal of [0, 1]) await bind(stage, `data-orders-${ordinal}`, "grows");
-    await stage.change({ storage: { size: "3Gi" } });
-    await eventually("both claims grow", 30_000, async () => {
-      return (await asked(stage, "data-orders-0")) === "3Gi" && (await asked(stage, "data-orders-1")) === "3Gi";
+  test("reaches no Pod, also where the only one is made anew, or the database sleeps and is woken", async () => {
+    await using stage = await refused("refused", refusedExitCode);
+    const { uid } = (await client.get(kinds.pods, stage.key("orders-0"))).metadata;
+    await client.delete(kinds.pods, stage.key("orders-0"), { gracePeriodSeconds: 0 });
+    const next = await eventually("another Pod is made", 30_000, async () => {
+      const pod = await client.find(kinds.pods, stage.key("orders-0"));
+      return pod && pod.metadata.uid !== uid && pod;
     });
-    await stage.change({ replicas: 3 });
-    await stage.podsAre("orders-0", "orders-1", "orders-2");
-    expect(await asked(stage, "data-orders-2")).toBe("3Gi");
-    const { spec } = await client.get(kinds.statefulSets, stage.key("orders"));
-    expect(spec?.volumeClaimTemplates?.[0]?.spec?.resources?.requests).toEqual({ storage: "1Gi" });
+    expect([imageOf(next), await templateImage(stage)]).toEqual(Array(2).fill("example.invalid/postgres:17"));
+    await stage.serve("orders-0");
+    await stage.becomes("ChangeRefused");
+
+    await stage.change({ powerState: "Hibernated" });
+    await stage.podsAre();
+    await stage.becomes("Hibernated");
+    expect(await stage.names(kinds.jobs)).toEqual([]);
+    await stage.change({ powerState: "Running" });
+    await stage.serve("orders-0");
+    await stage.becomes("ChangeOnTrial");
+    expect(await templateImage(stage)).toBe("example.invalid/postgres:17");
   });
 
-  test("in a class that can't: a blocker names class and claim, with a way out, and when that is gone it grows by itself", async () => {
-    await using stage = await DatabaseStage.open("rigid", client, proxy);
-    await stage.run();
-    await stage.create({ storage: { size: "1Gi", storageClassName: "rigid" } });
-    await stage.podsAre("orders-0");
-    await bind(stage, "data-orders-0", "rigid");
-    await stage.change({ storage: { size: "2Gi" } });
-    expect(await stage.blocker()).toMatchObject({
-      reason: "VolumeCannotGrow",
-      message: expect.stringContaining("data-orders-0"),
-      remedy: expect.stringContaining("StorageClass rigid"),
+  test("not by PostgreSQL's word, but by an accident: it is told, and tried again after a while", async () => {
+    await using stage = await refused("accident", 1);
+    const { uid } = (await client.get(kinds.jobs, stage.key("orders-trial"))).metadata;
+    stage.advanceClock(301);
+    await stage.change({ deletionProtection: true }); // it would look again by itself after 30 s
+    await eventually("it is tried again", 60_000, async () => {
+      const job = await client.find(kinds.jobs, stage.key("orders-trial"));
+      return job && job.metadata.uid !== uid;
     });
-    expect(await asked(stage, "data-orders-0")).toBe("1Gi");
-    await client.mergePatch(storageClasses, { namespace: "", name: "rigid" }, { allowVolumeExpansion: true });
-    await eventually("it grows", 60_000, async () => (await asked(stage, "data-orders-0")) === "2Gi");
+    await stage.endJob("orders", "trial", 0, "it starts");
+    await eventually("it is in", 30_000, async () => (await templateImage(stage)) === "example.invalid/wrong:17");
+    await stage.change({ deletionProtection: false });
   });
 });
 

@@ -56,7 +56,7 @@ export interface Observed {
   /** By ordinal. */
   readonly instances: readonly Instance[];
   readonly primary: Instance | undefined;
-  /** Commits wait for replicas: what was acknowledged is on more than the primary's volume. */
+  /** Commits are to wait for replicas, for those at least that could take over. */
   readonly commitsWait: boolean;
   /** By name. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;

@@ -24,6 +24,7 @@ import { sampleDBController } from "./controller.ts";
 import { Credentials } from "./credentials.ts";
 import { Durations } from "./durations.ts";
 import { Inspections } from "./inspections.ts";
+import { hasEnded } from "./job.ts";
 import { TimeToReady } from "./metrics.ts";
 import { Monitors } from "./monitors.ts";
 import { reconcile } from "./reconcile.ts";
@@ -240,12 +241,12 @@ export class DatabaseStage implements AsyncDisposable {
     await this.client.mergePatch<Pod>(pods, this.key(pod.metadata.name), { status }, { subresource: "status" });
   }
 
-  /** Of the Job that is there now: one of its name that was deleted may have left its Pod for a moment. */
+  /** Of the Job that is there now, and has not ended: one of its name that was deleted may have left its Pod for a moment. */
   async jobPod(name: string): Promise<Pod> {
     return await eventually(`the Pod of Job ${name} is there`, 30_000, async () => {
       const { uid } = (await this.client.find(jobs, this.key(name)))?.metadata ?? {};
       const selector = { namespace: this.namespace, labelSelector: `batch.kubernetes.io/controller-uid=${uid}` };
-      return uid === undefined ? undefined : (await this.client.list(pods, selector)).items[0];
+      return uid === undefined ? undefined : (await this.client.list(pods, selector)).items.find((pod) => !hasEnded(pod));
     });
   }
 

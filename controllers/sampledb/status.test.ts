@@ -11,14 +11,14 @@ type Situation = NonNullable<Parameters<typeof situation>[0]>;
 const condition = (told: Situation, wanted: string) => computeStatus(situation(told)).conditions?.find(({ type }) => type === wanted);
 const three = sampleDB({ replicas: 3 });
 const down = { ready: false, problem: { reason: "ImagePullBackOff", message: "no such image" } };
-const claim = (asked: string, there: string, phase = "Bound") =>
+const claim = (asked: string, there: string, name = "data-orders-0") =>
   new Map([
     [
-      "data-orders-0",
+      name,
       {
-        metadata: { name: "data-orders-0" },
+        metadata: { name },
         spec: { resources: { requests: { storage: asked } } },
-        status: { phase, capacity: { storage: there } },
+        status: { phase: "Bound", capacity: { storage: there } },
       } as unknown as PersistentVolumeClaim,
     ],
   ]);
@@ -84,6 +84,13 @@ describe("Ready, and why not", () => {
       "False",
       "Resizing",
       /to grow to 9Gi: data-orders-0/,
+    ],
+    [
+      "a volume that nobody mounts does not grow",
+      { observed: { claims: new Map([...claim("2Gi", "2Gi"), ...claim("2Gi", "1Gi", "data-orders-2")]) } },
+      "True",
+      "AllInstancesReady",
+      /./,
     ],
     ["volumes have grown", { observed: { claims: claim("2Gi", "2048Mi") } }, "True", "AllInstancesReady", /./],
     ["an error", { errors: [new Error("quota exceeded")] }, "False", "ReconcileFailed", /quota exceeded/],

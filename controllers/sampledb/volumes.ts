@@ -9,25 +9,25 @@ export const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
 
 /** Volumes are not watched: the cluster has many, and few are ours. What was written is remembered. */
 export class Volumes {
-  readonly #kept = new BoundedMap<true>(20_000);
+  readonly #told = new BoundedMap<"keep" | "release">(20_000);
 
   /** Has the volume outlive its claim. Where the operator has no rights outside of its namespaces, the class decides. */
   async keep(client: KubeClient, { spec }: PersistentVolumeClaim): Promise<void> {
     const name = spec?.volumeName;
-    if (!name || this.#kept.get(name)) return;
+    if (!name || this.#told.get(name) === "keep") return;
     await this.#change(client, name, (policy) => ({
       annotations: { [formerPolicyAnnotation]: policy },
       wanted: "Retain",
     }));
-    this.#kept.set(name, true);
+    this.#told.set(name, "keep");
   }
 
   /** Has it go with its claim again, if that was so before. */
   async release(client: KubeClient, { spec }: PersistentVolumeClaim): Promise<void> {
     const name = spec?.volumeName;
-    if (!name) return;
-    this.#kept.delete(name);
+    if (!name || this.#told.get(name) === "release") return;
     await this.#change(client, name, (_, former) => ({ annotations: { [formerPolicyAnnotation]: null }, wanted: former }));
+    this.#told.set(name, "release");
   }
 
   async #change(

@@ -19,6 +19,7 @@ export const instances: SampleDBStep = async (scope) => {
   if (!findings.volumesReady || !findings.serving) return waitFor("its volumes and credentials", awaitChange);
   const range = rangeNow(scope, db.spec.powerState);
   if (db.spec.powerState === "Hibernated") await noteLastPrimary(scope);
+  await forgetMaking(scope);
   await applyInstances(scope, range);
   if (db.spec.powerState === "Hibernated") return waitFor("it to be woken", awaitChange);
   await evacuate(scope);
@@ -84,6 +85,13 @@ export async function noteLastPrimary({
   const last = primary?.podName ?? told?.["leader"] ?? db.status?.primaryPodName;
   if (!leader || last === undefined || told?.[lastPrimaryAnnotation] === last) return;
   await client.mergePatch(configMaps, keyOf(leader), { metadata: { annotations: { [lastPrimaryAnnotation]: last } } });
+}
+
+/** Nobody is at it any more, as where the SampleDB was deleted meanwhile: whoever comes would wait for the one of the note for ever. */
+async function forgetMaking({ observed: { bootstrapping, dynamicConfig: live, instances: there, range }, client }: Scope): Promise<void> {
+  if (!bootstrapping || !live || there.length > 0 || (range?.count ?? 0) > 0) return;
+  const { resourceVersion } = live.metadata;
+  await client.mergePatch(configMaps, keyOf(live), { metadata: { resourceVersion, annotations: { initialize: null } } });
 }
 
 /** A primary that is not to stay hands over first. */

@@ -2,7 +2,7 @@
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { AlreadyExists, Forbidden, Invalid } from "../../../runtime/kube/errors.ts";
+import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf, keyText } from "../../../runtime/kube/object.ts";
 import { belongsTo } from "../../desired/identity.ts";
 import { claim } from "../../desired/instances.ts";
@@ -42,11 +42,27 @@ async function create({ db, client }: Scope, ordinal: number): Promise<void> {
   }
 }
 
+/** One that never got a volume has no data; Kubernetes lets nobody change it. */
+export function hasVolume({ spec }: PersistentVolumeClaim): boolean {
+  return spec?.volumeName !== undefined && spec.volumeName !== "";
+}
+
+/** Nothing is lost by it, and what is wrong about it would stand in the way of whoever takes it up. */
+export async function removeUnbound({ client }: Pick<Scope, "client">, existing: PersistentVolumeClaim): Promise<void> {
+  const { uid, resourceVersion } = existing.metadata; // as it was read: it may have got one since
+  await client.delete(persistentVolumeClaims, keyOf(existing), { uid, resourceVersion }).catch(ignoreNotFound);
+}
+
 /** Whether it asks for the size of now. Claims of instances that are not wanted grow too: they may be again, and then stand in the way. */
-async function grow({ db, client, findings, deps }: Scope, existing: PersistentVolumeClaim): Promise<boolean> {
+async function grow(scope: Scope, existing: PersistentVolumeClaim): Promise<boolean> {
+  const { db, client, findings, deps } = scope;
   const { size } = db.spec.storage;
   const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
   if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return true;
+  if (!hasVolume(existing)) {
+    await removeUnbound(scope, existing); // its end brings us back, for a new one
+    return true;
+  }
   try {
     await client.mergePatch(persistentVolumeClaims, keyOf(existing), { spec: { resources: { requests: { storage: size } } } });
     const note = `claim ${existing.metadata.name} grows from ${asked} to ${size}`;

@@ -7,21 +7,24 @@ import { trialAnnotation, trialJob, trialSettings } from "../../desired/trial.ts
 import { configMaps, type Job, jobs } from "../../kinds.ts";
 import type { SampleDB } from "../../resources.ts";
 import { problemOf } from "../instance.ts";
-import { isStranded, jobFailed, jobSucceeded, terminationMessage } from "../job.ts";
+import { isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../job.ts";
 import { ownChange } from "../readiness.ts";
 import { ownTrials, restartWord, type SampleDBStep, type Scope, type Trial } from "../scope.ts";
 
 /** A Job that runs brings us back, unless its node is lost. One that waits for its turn looks again. */
 const stillRunsSeconds = 30;
+/** What failed without PostgreSQL's word is told, and tried again after this. */
+const tryAgainSeconds = 300;
 /** Of those that nobody has asked for, in all databases together: a newer operator has one for each, and where its image can't be had they stay. */
 const mostOwnTrials = 10;
 
 export const trial: SampleDBStep = async (scope) => {
-  const { choices, observed, findings } = scope;
+  const { db, choices, observed, findings } = scope;
   const { [instanceAnnotations.proven]: proven, [instanceAnnotations.provenFor]: provenFor } =
     observed.statefulSet?.metadata.annotations ?? {};
   const digest = choices.trialDigest;
-  const hasSomethingToLose = observed.initialized && observed.instances.length > 0;
+  // Not whether an instance runs now: the next Pod would be made from what was not tried.
+  const hasSomethingToLose = observed.initialized && observed.statefulSet !== undefined;
   if (proven === digest || !hasSomethingToLose) {
     await clearAway(scope);
     findings.trial = { kind: "accepted" };
@@ -29,8 +32,12 @@ export const trial: SampleDBStep = async (scope) => {
   }
   const asked = provenFor !== choices.trialAskedDigest || restartIsOrdered(scope);
   findings.trial = { kind: "running", asked }; // also when the next line fails: what is not proven is not accepted
+  if (db.spec.powerState === "Hibernated") {
+    await clearAway(scope); // nothing runs while it sleeps, and it wakes as it was
+    return done;
+  }
   findings.trial = await tried(scope, digest, asked);
-  return findings.trial.kind === "running" ? doneUntil(stillRunsSeconds) : done;
+  return findings.trial.kind === "accepted" ? done : doneUntil(stillRunsSeconds);
 };
 
 /** A restart brings what this version of the operator makes differently, so somebody waits for it. */
@@ -44,7 +51,7 @@ async function tried(scope: Scope, digest: string, asked: boolean): Promise<Tria
   const pod = observed.jobPods.get(namesOf(db).trialJob);
   const running = { kind: "running", asked } as const;
   const isEarlier = job?.metadata.annotations?.[trialAnnotation] !== digest;
-  if (job && (isEarlier || isStranded(job, pod, deps.now()))) {
+  if (job && (isEarlier || isStranded(job, pod, deps.now()) || isToBeTriedAgain(job, deps.now()))) {
     await clearAway(scope); // its end brings us back, for a new one
     return running;
   }
@@ -68,6 +75,11 @@ async function tried(scope: Scope, digest: string, asked: boolean): Promise<Tria
   return { kind: "refused", asked, message };
 }
 
+/** Not by PostgreSQL's word: whatever it was may be over. */
+function isToBeTriedAgain(job: Job, now: Date): boolean {
+  return ranOutOfTries(job) && now.getTime() - Date.parse(failedCondition(job)?.lastTransitionTime ?? "") > tryAgainSeconds * 1000;
+}
+
 async function clearAway({ db, observed, objects }: Scope): Promise<void> {
   if (!observed.trialJob) return;
   await objects.remove(jobs, keyOf(observed.trialJob), db);
@@ -78,6 +90,10 @@ function runningResources({ observed }: Scope): SampleDB["spec"]["resources"] {
   return observed.statefulSet?.spec?.template.spec?.containers[0]?.resources as SampleDB["spec"]["resources"];
 }
 
-function failure({ status }: Job): string {
-  return status?.conditions?.find(({ type }) => type === "Failed")?.message ?? "its Job failed";
+function failure(job: Job): string {
+  return failedCondition(job)?.message ?? "its Job failed";
+}
+
+function failedCondition({ status }: Job) {
+  return status?.conditions?.find(({ type }) => type === "Failed");
 }
