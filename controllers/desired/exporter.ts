@@ -33,7 +33,7 @@ export function exporter(db: SampleDB, image: string): Omit<Container, "security
     ports: [{ name: metricsPortName, containerPort: metricsPort }],
     resources: isGuaranteed(db.spec.resources)
       ? { requests: guaranteed, limits: guaranteed }
-      : { requests: usual, ...limitsLike(db.spec.resources, guaranteed) },
+      : { requests: usual, ...limitsLike(db, guaranteed) },
     volumeMounts: [
       { name: "data", mountPath: volume, readOnly: true },
       { name: "sockets", mountPath: socketDirectory },

@@ -2,10 +2,14 @@
 // instances some, all containers have them.
 import type { SampleDB } from "../resources.ts";
 
-type Resources = SampleDB["spec"]["resources"];
+/** What every container uses; a device that instances have is not for others. */
+const common = ["cpu", "memory", "ephemeral-storage"];
 
-/** Of those that the user limits, these. */
-export function limitsLike(resources: Resources, limits: Readonly<Record<string, string | number>>): { limits?: Record<string, string> } {
-  const chosen = Object.entries(limits).filter(([name]) => resources?.limits?.[name] !== undefined);
-  return chosen.length > 0 ? { limits: Object.fromEntries(chosen.map(([name, value]) => [name, String(value)])) } : {};
+/** Of each that the user limits: the container's own, or as much as an instance. */
+export function limitsLike(
+  { spec: { resources } }: Pick<SampleDB, "spec">,
+  own: Readonly<Record<string, string>> = {},
+): { limits?: Record<string, string> } {
+  const given = Object.entries(resources?.limits ?? {}).filter(([name]) => common.includes(name));
+  return given.length > 0 ? { limits: Object.fromEntries(given.map(([name, value]) => [name, own[name] ?? String(value)])) } : {};
 }

@@ -68,8 +68,7 @@ export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
                 { name: "SUPERUSER_PASSWORD", valueFrom: passwordOf(names.superuserSecret) },
                 ...job.env,
               ],
-              // A script may need memory for its answers: as much as an instance.
-              resources: { requests: { cpu: "10m", memory: "32Mi" }, ...limitsLike(db.spec.resources, db.spec.resources?.limits ?? {}) },
+              resources: { requests: { cpu: "10m", memory: "32Mi" }, ...limitsLike(db) },
               securityContext: containerSecurity,
               volumeMounts: [
                 { name: "tls", mountPath: tlsDirectory, readOnly: true },
