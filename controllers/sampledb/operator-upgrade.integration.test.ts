@@ -43,7 +43,9 @@ test("settings of its own that need a restart wait for a word; what the user ask
   expect((await notes(stage))["sampledb.io/settings-held"]).toBeUndefined();
   stage.advanceClock(60);
   // There are no nodes, so nobody can be told; held back, it would not have been tried.
-  expect((await stage.becomes("RollingOut")).message).toMatch(/restarts PostgreSQL in orders-0/);
+  await eventually("it is restarted", 30_000, async () => {
+    return (await stage.condition("Ready"))?.message?.includes("restarts PostgreSQL in orders-0");
+  });
 });
 
 /** As of another database; its Pod is never made. */
@@ -69,13 +71,23 @@ test("its newer image is tried for ten databases at a time, while nobody waits f
   expect(await stage.names(kinds.jobs)).not.toContain("orders-trial");
   expect(await stage.condition("Ready")).toMatchObject({ status: "True" });
 
+  const look = () => eventuallySucceeds("it has looked", 10_000, () => stage.again(newer, newer.objects())); // beside the one in the queue
+  const itsTurnComes = () =>
+    eventually("its turn comes", 30_000, async () => {
+      await look();
+      return (await stage.names(kinds.jobs)).includes("orders-trial");
+    });
   await client.delete(kinds.jobs, stage.key("other-0"));
-  await eventually("its turn comes", 30_000, async () => {
-    await eventuallySucceeds("it has looked", 10_000, () => stage.again(newer, newer.objects())); // beside the one in the queue
-    return (await stage.names(kinds.jobs)).includes("orders-trial");
-  });
+  await itsTurnComes();
   expect((await client.get(kinds.jobs, stage.key("orders-trial"))).metadata.annotations).toHaveProperty("sampledb.io/trial-for-operator");
+
   await otherTrial(stage, "other-0");
+  await client.delete(kinds.jobs, stage.key("orders-trial"));
+  await stage.gone(kinds.jobs, "orders-trial");
+  await look();
+  expect(await stage.names(kinds.jobs)).toEqual(others);
+  stage.advanceClock(601); // the others can't start, and are not waited for
+  await itsTurnComes();
 
   await stage.change({ postgresql: { parameters: { work_mem: "8MB" } } });
   await stage.becomes("ChangeOnTrial");

@@ -15,8 +15,10 @@ import { ownTrials, restartWord, type SampleDBStep, type Scope, type Trial } fro
 const stillRunsSeconds = 30;
 /** What failed without PostgreSQL's word is told, and tried again after this. */
 const tryAgainSeconds = 300;
-/** Of those that nobody has asked for, in all databases together: a newer operator has one for each, and where its image can't be had they stay. */
+/** Of those that nobody has asked for, in all databases together: a newer operator has one for each. */
 const mostOwnTrials = 10;
+/** One that can't even start is not waited for any longer. Where it is the image, which is the same for all, they come this slowly. */
+const ownTrialSeconds = 600;
 
 export const trial: SampleDBStep = async (scope) => {
   const { db, choices, observed, findings } = scope;
@@ -56,7 +58,7 @@ async function tried(scope: Scope, digest: string, asked: boolean): Promise<Tria
     return running;
   }
   if (!job) {
-    if (!asked && deps.cache.watched(jobs).listBy(ownTrials, ownTrials).length >= mostOwnTrials) return running;
+    if (!asked && !isItsTurn(scope)) return running;
     await objects.apply(configMaps, trialSettings(db, digest));
     await objects.apply(jobs, trialJob(db, { digest, image: choices.image, asked, running: runningResources(scope) }));
     return running;
@@ -73,6 +75,12 @@ async function tried(scope: Scope, digest: string, asked: boolean): Promise<Tria
       : "mend what the message names, or go back to the version of the operator that was there before; the database goes on as it was",
   });
   return { kind: "refused", asked, message };
+}
+
+function isItsTurn({ deps }: Scope): boolean {
+  const since = deps.now().getTime() - ownTrialSeconds * 1000;
+  const others = deps.cache.watched(jobs).listBy(ownTrials, ownTrials);
+  return others.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > since).length < mostOwnTrials;
 }
 
 /** Not by PostgreSQL's word: whatever it was may be over. */
