@@ -1,9 +1,9 @@
-// Limits of what runs beside PostgreSQL. A quota on limits refuses every Pod that has a container without one, so where the user gives the
-// instances some, all containers have them.
+// Limits of what runs beside PostgreSQL. A quota on limits of CPU or memory refuses every Pod that has a container without one, so where the
+// user gives the instances some, all containers have them.
 import type { SampleDB } from "../resources.ts";
 
-/** What every container uses; a device that instances have is not for others. */
-const common = ["cpu", "memory", "ephemeral-storage"];
+/** What every container uses, and asks for; a limit of anything else would be a request of as much. */
+const common = ["cpu", "memory"];
 
 /** Of each that the user limits: the container's own, or as much as an instance. */
 export function limitsLike(

@@ -34,6 +34,14 @@ describe("a trial asks for what is wanted beyond what runs, and no more", () => 
     for (const [name, value] of Object.entries(expected)) expect(compareQuantities(requests[name] ?? "", value), name).toBe(0);
   });
 
+  test("huge pages are requested as they are limited, which is all that Kubernetes allows", () => {
+    const resources = { limits: { memory: "1Gi", "hugepages-2Mi": "1Gi" }, requests: { "hugepages-2Mi": "1Gi" } };
+    expect(container({ resources }, resources)?.resources).toEqual({
+      limits: resources.limits,
+      requests: { cpu: "1000000n", memory: "0n" },
+    });
+  });
+
   test("the limits are those of an instance: PostgreSQL has to start within them", () => {
     expect(container({ resources: { limits: { memory: "1Gi", cpu: 2 } } })?.resources?.limits).toEqual({ memory: "1Gi", cpu: "2" });
   });

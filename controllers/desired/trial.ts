@@ -35,10 +35,15 @@ export function trialSubject(db: Pick<SampleDB, "spec">, image: string) {
   return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources: db.spec.resources, ...strictPlace(db) };
 }
 
-/** The same in the user's words. Where they are the same and the subject is not, a newer operator makes it differently. */
-export function trialAsked(db: Pick<SampleDB, "spec">) {
-  const { image, postgresVersion, postgresql, resources } = db.spec;
-  return { image, postgresVersion, postgresql, resources, ...strictPlace(db) };
+/**
+ * All that waits while something is on trial, in the user's words. Where they are the same and the subject is not, a newer operator makes
+ * it differently; where they are not, somebody waits.
+ */
+export function trialAsked({ spec }: Pick<SampleDB, "spec">) {
+  const { image, postgresVersion, postgresql, resources, synchronousReplication, replicas, podMetadata } = spec;
+  const { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets } = spec;
+  const where = { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets };
+  return { image, postgresVersion, postgresql, resources, synchronousReplication, replicas, podMetadata, ...where };
 }
 
 /** All that can keep a Pod from finding a node. */
@@ -129,8 +134,9 @@ function strings(values: Readonly<Record<string, string | number>>): Record<stri
 /** An instance gives up what it has before it takes what it is to have: together they need the difference. */
 function beyond(asked: Resources, running: Resources): Record<string, string> {
   const [requests, before] = [{ cpu: "1m", memory: "1Mi", ...requested(asked) }, requested(running)];
+  const divisible = Object.entries(requests).filter(([name]) => !name.startsWith("hugepages-")); // those request what their limit is
   return Object.fromEntries(
-    Object.entries(requests).map(([name, value]) => {
+    divisible.map(([name, value]) => {
       const [wanted, had] = [parseQuantity(value) ?? 0n, parseQuantity(before[name] ?? "0") ?? 0n];
       return [name, `${wanted > had ? wanted - had : 0n}n`];
     }),

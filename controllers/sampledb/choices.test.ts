@@ -79,6 +79,9 @@ describe("what a trial has proven", () => {
     ["a setting", { postgresql: { parameters: { work_mem: "1MB" } } }],
     ["resources", { resources: { limits: { memory: "1Gi" } } }],
     ["a place", { nodeSelector: { disk: "ssd" } }],
+    ["what can't be tried, and waits for the trial all the same", { synchronousReplication: "Required" }],
+    ["the number", { replicas: 5 }],
+    ["a label", { podMetadata: { labels: { team: "orders" } } }],
   ])("is the user's doing where it is %s of his", (_, spec) => {
     expect(choices(spec).trialAskedDigest).not.toBe(choices().trialAskedDigest);
   });

@@ -12,7 +12,7 @@ import { tellNamespaceEnd } from "./namespace-end.ts";
 import type { Scope } from "./scope.ts";
 import { applyRange, noteLastPrimary, rangeNow } from "./steps/instances.ts";
 import { retention } from "./steps/retention.ts";
-import { hasVolume, removeUnbound } from "./steps/storage.ts";
+import { mayHaveData, removeEmpty } from "./steps/storage.ts";
 
 /** Pods tell when they are gone; this is for what does not. */
 const lookAgainSeconds = 5;
@@ -67,8 +67,8 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
 
 async function leave(scope: Scope): Promise<void> {
   const { db, observed, deps } = scope;
-  for (const claim of observed.claims.values()) if (!hasVolume(claim)) await removeUnbound(scope, claim);
-  const claims = [...observed.claims.values()].filter(hasVolume).map(({ metadata }) => metadata.name);
+  for (const claim of observed.claims.values()) if (!mayHaveData(claim)) await removeEmpty(scope, claim);
+  const claims = [...observed.claims.values()].filter(mayHaveData).map(({ metadata }) => metadata.name);
   const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }

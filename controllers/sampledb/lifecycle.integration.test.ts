@@ -173,6 +173,15 @@ test("fewer instances: a primary beyond them hands over before it goes, and the 
   );
 });
 
+test("what a SampleDB of the name has left behind is not started by the next, whatever is changed meanwhile", async () => {
+  await using stage = await open("orphaned", { replicas: 1 }, ["orders-0"]);
+  await plane.kubectl("--namespace=orphaned", "delete", "sampledb", "orders", "--cascade=orphan");
+  await stage.create({ image: "example.invalid/another:17" });
+  await stage.becomes("NameTaken");
+  expect(await range(stage)).toMatchObject({ count: 0 });
+  expect(await stage.names(kinds.jobs)).toEqual([]);
+});
+
 test("while the first instance is being made nobody is taken away; deleted meanwhile, the next SampleDB makes it", async () => {
   await using stage = await DatabaseStage.open("cut-short", client, proxy);
   await stage.run();

@@ -46,7 +46,7 @@ function settle(instances: readonly Instance[]): Instance[] {
 function play(begin: readonly Instance[]): { instances: readonly Instance[]; steps: number } {
   let instances = begin;
   for (let steps = 0; steps < 60; steps++) {
-    const action = nextRolloutAction({ instances, settled: true, wanted: begin.length, asked });
+    const action = nextRolloutAction({ instances, settled: true, newest: undefined, wanted: begin.length, asked });
     const replaceWith = (target: Instance, next: Instance) => instances.map((one) => (one.podName === target.podName ? next : one));
     switch (action.kind) {
       case "none":
@@ -104,7 +104,7 @@ test("the only one that is ready is not touched while there are others that coul
     fc.property(lone, fc.nat(), (database, which) => {
       const only = which % database.length;
       const instances = database.map((one, index) => ({ ...one, ready: index === only }));
-      const action = nextRolloutAction({ instances, settled: true, wanted: database.length, asked });
+      const action = nextRolloutAction({ instances, settled: true, newest: undefined, wanted: database.length, asked });
       if (action.kind === "replace" || action.kind === "restart") expect(action.instance.ordinal).not.toBe(only);
       expect(action.kind).not.toBe("switchover");
     }),

@@ -6,6 +6,7 @@ import { nextRolloutAction, type RolloutAction } from "./rollout.ts";
 const old = { asked: "before" } as const;
 const down = { ready: false, streaming: false } as const;
 const lost = { ...down, problem: { reason: "NodeLost", message: "its node does not answer" } } as const;
+const stuck = { ...down, role: "Unknown", problem: { reason: "ImagePullBackOff", message: "gone" } } as const;
 const going = { ...down, going: true } as const;
 const pending = (name = "shared_buffers", from = "128MB", to = "256MB") => ({ pendingRestart: [{ name, from, to }] });
 const held = { heldSettings: ["max_wal_senders"] } as const;
@@ -27,7 +28,7 @@ function told(action: RolloutAction): string {
 }
 
 const next = (instances: readonly Instance[], { wanted = instances.length, settled = true } = {}) =>
-  told(nextRolloutAction({ instances, wanted, settled, asked: "now" }));
+  told(nextRolloutAction({ instances, wanted, settled, asked: "now", newest: "newest" }));
 
 describe("Pods that are outdated", () => {
   test.each<[string, Instance[], string]>([
@@ -76,6 +77,9 @@ describe("what is broken and outdated is replaced at once", () => {
     ["not the primary of several: others may have less", [primary(0, { ...old, ...down }), instance(1)], "wait for orders-0 to be ready"],
     ["not one that is as asked: it is at it", [primary(0), instance(1, down)], "none"],
     ["not one whose node does not answer", [primary(0, old), instance(1, { ...old, ...lost })], "wait for orders-1 to be ready"],
+    ["one that can't start, and would be made differently now", [instance(0, { ...stuck, revision: "older" })], "replace orders-0"],
+    ["not one that can't start and would be made the same", [instance(0, { ...stuck, revision: "newest" })], "none"],
+    ["not one of an older make that is just starting", [primary(0), instance(1, { ...down, revision: "older" })], "none"],
     ["nor a single one", [primary(0, { ...old, ...lost })], "wait for orders-0 to be ready"],
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
 });

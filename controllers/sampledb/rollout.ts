@@ -17,6 +17,8 @@ export interface RolloutInputs {
   readonly wanted: number;
   /** The digest of what is asked of the Pods now. */
   readonly asked: string;
+  /** The revision that a Pod made now would have. */
+  readonly newest: string | undefined;
   /** Every instance has read its settings, and told what waits for a restart. They do so seconds apart. */
   readonly settled: boolean;
 }
@@ -30,14 +32,16 @@ const boundByPrimary = new Set([
   "max_locks_per_transaction",
 ]);
 
-export function nextRolloutAction({ instances, wanted, asked, settled }: RolloutInputs): RolloutAction {
+export function nextRolloutAction({ instances, wanted, asked, newest, settled }: RolloutInputs): RolloutAction {
   const outdated = (instance: Instance) => instance.asked !== asked;
+  // As an older version of the operator made it, which may be why: its image can be gone from the registry.
+  const startsNoMore = ({ problem, revision }: Instance) => problem !== undefined && newest !== undefined && revision !== newest;
   const primary = instances.find(({ role }) => role === "Primary");
 
   // What does not serve has nothing to lose: a mistake that is taken back is gone at once, whatever else is broken. One on a node that
   // does not answer may well serve: after an outage of the API server all of them look like that for a moment.
   const isBroken = ({ ready, going, problem }: Instance) => !ready && !going && problem?.reason !== nodeLost;
-  const broken = instances.find((instance) => outdated(instance) && isBroken(instance) && instance !== primary);
+  const broken = instances.find((it) => (outdated(it) || startsNoMore(it)) && isBroken(it) && it !== primary);
   if (broken) return { kind: "replace", instance: broken };
   if (primary && outdated(primary) && isBroken(primary) && instances.length === 1) return { kind: "replace", instance: primary };
 

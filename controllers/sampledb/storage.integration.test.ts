@@ -77,10 +77,16 @@ describe("a volume that is to grow", () => {
 test("a wrong StorageClass is mended by making the SampleDB anew: a claim that never had a volume does not stay", async () => {
   await using stage = await open("mistyped", { replicas: 2, storage: { size: "1Gi", storageClassName: "growz" } });
   await bind(client, stage.key("data-orders-1"), { storageClassName: "growz" }); // this one has data
+  const copy = {
+    ...(await claimOf(stage)),
+    metadata: { name: "data-orders-2", namespace: stage.namespace, labels: (await claimOf(stage)).metadata.labels ?? {} },
+  };
+  const dataSource = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "before" };
+  await client.create(kinds.persistentVolumeClaims, { ...copy, spec: { ...copy.spec, dataSource } }); // and this one is to have some
   await client.delete(sampledbs, stage.key("orders"));
   await stage.gone(sampledbs, "orders");
   await eventually("what has nothing is gone", 30_000, async () => {
-    return (await stage.names(kinds.persistentVolumeClaims)).join() === "data-orders-1";
+    return (await stage.names(kinds.persistentVolumeClaims)).join() === "data-orders-1,data-orders-2";
   });
   await stage.create({ storage: { size: "1Gi", storageClassName: "grows" } });
   await eventually("its claim is of the right class", 30_000, async () => {

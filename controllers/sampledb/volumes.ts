@@ -12,10 +12,10 @@ export class Volumes {
   readonly #told = new BoundedMap<"keep" | "release">(20_000);
 
   /** Has the volume outlive its claim. Where the operator has no rights outside of its namespaces, the class decides. */
-  async keep(client: KubeClient, { spec }: PersistentVolumeClaim): Promise<void> {
-    const name = spec?.volumeName;
+  async keep(client: KubeClient, claim: PersistentVolumeClaim): Promise<void> {
+    const name = claim.spec?.volumeName;
     if (!name || this.#told.get(name) === "keep") return;
-    await this.#change(client, name, (policy) => ({
+    await this.#change(client, claim, (policy) => ({
       annotations: { [formerPolicyAnnotation]: policy },
       wanted: "Retain",
     }));
@@ -23,16 +23,16 @@ export class Volumes {
   }
 
   /** Has it go with its claim again, if that was so before. */
-  async release(client: KubeClient, { spec }: PersistentVolumeClaim): Promise<void> {
-    const name = spec?.volumeName;
+  async release(client: KubeClient, claim: PersistentVolumeClaim): Promise<void> {
+    const name = claim.spec?.volumeName;
     if (!name || this.#told.get(name) === "release") return;
-    await this.#change(client, name, (_, former) => ({ annotations: { [formerPolicyAnnotation]: null }, wanted: former }));
+    await this.#change(client, claim, (_, former) => ({ annotations: { [formerPolicyAnnotation]: null }, wanted: former }));
     this.#told.set(name, "release");
   }
 
   async #change(
     client: KubeClient,
-    name: string,
+    { metadata: { uid }, spec: { volumeName: name = "" } = {} }: PersistentVolumeClaim,
     decide: (policy: string, former: string | undefined) => { annotations: Record<string, string | null>; wanted: string | undefined },
   ): Promise<void> {
     try {
@@ -40,6 +40,7 @@ export class Volumes {
       const policy = volume?.spec?.persistentVolumeReclaimPolicy ?? "";
       const { annotations, wanted } = decide(policy, volume?.metadata.annotations?.[formerPolicyAnnotation]);
       if (!volume || wanted === undefined || wanted === policy) return;
+      if (volume.spec?.claimRef?.uid !== uid) return; // somebody else's, which a claim that was copied names as well
       await client.mergePatch(
         persistentVolumes,
         { namespace: "", name },

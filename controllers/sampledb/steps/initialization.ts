@@ -3,6 +3,7 @@ import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
+import { limitsLike } from "../../desired/limits.ts";
 import { namesOf } from "../../desired/names.ts";
 import { jobPlacement } from "../../desired/primary-job.ts";
 import { configMaps, jobs, secrets } from "../../kinds.ts";
@@ -40,7 +41,7 @@ async function initialized(scope: Scope): Promise<Initialization> {
     return { kind: "missing", message };
   }
   const image = imageInUse(scope);
-  const inputs = digest({ bootstrap, texts, image, where: jobPlacement(db) });
+  const inputs = digest({ bootstrap, texts, image, where: jobPlacement(db), ...limitsLike(db) });
   const { initJob: name } = namesOf(db);
   const job = observed.initJob;
   if (!job) {

@@ -15,6 +15,7 @@ export const rollout: SampleDBStep = async (scope) => {
     instances: observed.instances,
     wanted: db.spec.replicas,
     asked: choices.askedDigest(restartWord(db, observed)),
+    newest: observed.statefulSet?.status?.updateRevision,
     settled: !findings.settling,
   });
   if (action.kind !== "none" && isBusy(scope)) {

@@ -42,13 +42,13 @@ async function create({ db, client }: Scope, ordinal: number): Promise<void> {
   }
 }
 
-/** One that never got a volume has no data; Kubernetes lets nobody change it. */
-export function hasVolume({ spec }: PersistentVolumeClaim): boolean {
-  return spec?.volumeName !== undefined && spec.volumeName !== "";
+/** One that never got a volume has no data, unless it is to begin with a copy of something. */
+export function mayHaveData({ spec }: PersistentVolumeClaim): boolean {
+  return Boolean(spec?.volumeName || spec?.dataSource || spec?.dataSourceRef);
 }
 
-/** Nothing is lost by it, and what is wrong about it would stand in the way of whoever takes it up. */
-export async function removeUnbound({ client }: Pick<Scope, "client">, existing: PersistentVolumeClaim): Promise<void> {
+/** Nothing is lost by it. Kubernetes lets nobody change such a claim, and what is wrong about it would stand in the way of whoever takes it up. */
+export async function removeEmpty({ client }: Pick<Scope, "client">, existing: PersistentVolumeClaim): Promise<void> {
   const { uid, resourceVersion } = existing.metadata; // as it was read: it may have got one since
   await client.delete(persistentVolumeClaims, keyOf(existing), { uid, resourceVersion }).catch(ignoreNotFound);
 }
@@ -59,8 +59,8 @@ async function grow(scope: Scope, existing: PersistentVolumeClaim): Promise<bool
   const { size } = db.spec.storage;
   const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
   if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return true;
-  if (!hasVolume(existing)) {
-    await removeUnbound(scope, existing); // its end brings us back, for a new one
+  if (!mayHaveData(existing)) {
+    await removeEmpty(scope, existing); // its end brings us back, for a new one
     return true;
   }
   try {

@@ -1,6 +1,6 @@
 // No image and no setting reaches an instance that serves before PostgreSQL has started with it in a Pod of its own.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
+import { controllerOf, keyOf } from "../../../runtime/kube/object.ts";
 import { instanceAnnotations } from "../../desired/instances.ts";
 import { namesOf } from "../../desired/names.ts";
 import { trialAnnotation, trialJob, trialSettings } from "../../desired/trial.ts";
@@ -25,8 +25,9 @@ export const trial: SampleDBStep = async (scope) => {
   const { [instanceAnnotations.proven]: proven, [instanceAnnotations.provenFor]: provenFor } =
     observed.statefulSet?.metadata.annotations ?? {};
   const digest = choices.trialDigest;
-  // Not whether an instance runs now: the next Pod would be made from what was not tried.
-  const hasSomethingToLose = observed.initialized && observed.statefulSet !== undefined;
+  // Not whether an instance runs now: the next Pod would be made from what was not tried. One of a SampleDB that had the name before is going.
+  const isOurs = observed.statefulSet && controllerOf(observed.statefulSet)?.uid === db.metadata.uid;
+  const hasSomethingToLose = observed.initialized && isOurs;
   if (proven === digest || !hasSomethingToLose) {
     await clearAway(scope);
     findings.trial = { kind: "accepted" };
