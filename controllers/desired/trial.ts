@@ -35,17 +35,6 @@ export function trialSubject(db: Pick<SampleDB, "spec">, image: string) {
   return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources: db.spec.resources, ...strictPlace(db) };
 }
 
-/**
- * All that waits while something is on trial, in the user's words. Where they are the same and the subject is not, a newer operator makes
- * it differently; where they are not, somebody waits.
- */
-export function trialAsked({ spec }: Pick<SampleDB, "spec">) {
-  const { image, postgresVersion, postgresql, resources, synchronousReplication, replicas, podMetadata } = spec;
-  const { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets } = spec;
-  const where = { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets };
-  return { image, postgresVersion, postgresql, resources, synchronousReplication, replicas, podMetadata, ...where };
-}
-
 /** All that can keep a Pod from finding a node. */
 function strictPlace({ spec }: Pick<SampleDB, "spec">) {
   const { nodeSelector, tolerations, priorityClassName, imagePullSecrets } = spec;

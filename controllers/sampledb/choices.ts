@@ -4,7 +4,7 @@ import { describeViolations } from "../../api/checks/violation.ts";
 import { BoundedMap } from "../../runtime/bounded-map.ts";
 import { digest } from "../../runtime/controller/settled.ts";
 import { dynamicSettings } from "../desired/configuration.ts";
-import { trialAsked, trialSubject } from "../desired/trial.ts";
+import { trialSubject } from "../desired/trial.ts";
 import type { SampleDB } from "../resources.ts";
 
 type Spec = SampleDB["spec"];
@@ -43,9 +43,13 @@ export class Choices {
     return this.#trial;
   }
 
-  /** Of what of it the user asks for. */
+  /**
+   * Of all that waits while something is on trial, in the user's words. Where they are the same and what has to be proven is not, a newer
+   * operator makes it differently; where they are not, somebody waits.
+   */
   get trialAskedDigest(): string {
-    this.#trialAsked ??= digest(trialAsked({ spec: this.#spec }));
+    const { postgresql, synchronousReplication, replicas } = this.#spec;
+    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas });
     return this.#trialAsked;
   }
 
@@ -58,7 +62,8 @@ export class Choices {
 
   /** Of what the user asks of the Pods. What the operator's own version adds is not in it: an upgrade of it restarts nothing. */
   askedDigest(restart: string | undefined): string {
-    if (this.#asked?.restart !== restart || !this.#asked) this.#asked = { restart, digest: digest(asked(this.#spec, restart)) };
+    if (this.#asked?.restart !== restart || !this.#asked)
+      this.#asked = { restart, digest: digest({ ...askedOfPods(this.#spec), restart }) };
     return this.#asked.digest;
   }
 }
@@ -82,9 +87,9 @@ export class KnownChoices {
   }
 }
 
-function asked(spec: Spec, restart: string | undefined): object {
+function askedOfPods(spec: Spec): object {
   const { image, postgresVersion: major, resources, podMetadata } = spec;
   const { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets } = spec;
   const where = { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets };
-  return { image, major, resources, ...where, podMetadata, restart };
+  return { image, major, resources, ...where, podMetadata };
 }

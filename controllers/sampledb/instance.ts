@@ -114,6 +114,11 @@ export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, h
   };
 }
 
+/** It was made from another template than a Pod would be now, which has this revision. */
+export function isOfOlderMake({ revision }: Pick<Instance, "revision">, newest: string | undefined): boolean {
+  return newest !== undefined && revision !== undefined && revision !== newest;
+}
+
 /** Its address is another one after its node was restarted, and another Pod of its name may have been made. */
 export function isAt({ metadata: { uid }, status }: Pod, { addresses: [address], targetRef }: Endpoint): boolean {
   return targetRef?.uid === uid && (status?.podIPs?.some(({ ip }) => ip === address) ?? false);

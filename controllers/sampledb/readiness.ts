@@ -6,7 +6,7 @@ import { Occupied } from "../../runtime/controller/objects.ts";
 import type { StepsOutcome } from "../../runtime/controller/steps.ts";
 import { ordinalOf } from "../desired/names.ts";
 import type { SampleDB } from "../resources.ts";
-import type { Instance } from "./instance.ts";
+import { isOfOlderMake } from "./instance.ts";
 import type { Findings, Observed } from "./scope.ts";
 import { unprepared } from "./succession.ts";
 
@@ -104,8 +104,7 @@ export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === und
 /** Instances of an older make, which do what the user asked for all the same. */
 export const restartPending: Check = ({ observed: { statefulSet, instances } }) => {
   const newest = statefulSet?.status?.updateRevision;
-  const isOlder = ({ revision }: Instance) => newest !== undefined && revision !== undefined && revision !== newest;
-  const older = instances.filter((instance) => isOlder(instance) || instance.heldSettings.length > 0);
+  const older = instances.filter((instance) => isOfOlderMake(instance, newest) || instance.heldSettings.length > 0);
   if (older.length === 0) return undefined;
   const names = older.map(({ podName, heldSettings }) => (heldSettings.length > 0 ? `${podName} (${heldSettings.join(", ")})` : podName));
   const how = "annotate the SampleDB with sampledb.io/restart=NOW (any new value) when it suits";

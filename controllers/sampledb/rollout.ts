@@ -1,5 +1,5 @@
 // What to do next so that every instance runs as asked, one at a time, while the database serves. A pure function of what is observed.
-import { type Instance, nodeLost } from "./instance.ts";
+import { type Instance, isOfOlderMake, nodeLost } from "./instance.ts";
 import { unprepared } from "./succession.ts";
 
 export type RolloutAction =
@@ -35,7 +35,7 @@ const boundByPrimary = new Set([
 export function nextRolloutAction({ instances, wanted, asked, newest, settled }: RolloutInputs): RolloutAction {
   const outdated = (instance: Instance) => instance.asked !== asked;
   // As an older version of the operator made it, which may be why: its image can be gone from the registry.
-  const startsNoMore = ({ problem, revision }: Instance) => problem !== undefined && newest !== undefined && revision !== newest;
+  const startsNoMore = (instance: Instance) => instance.problem !== undefined && isOfOlderMake(instance, newest);
   const primary = instances.find(({ role }) => role === "Primary");
 
   // What does not serve has nothing to lose: a mistake that is taken back is gone at once, whatever else is broken. One on a node that
