@@ -9,7 +9,7 @@ import { generationChanged } from "../runtime/controller/predicates.ts";
 import { awaitChange } from "../runtime/controller/result.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
-import { type Backup, backups, type Restore, restores } from "./resources.ts";
+import { type Backup, backups, type Restore, restores } from "./kinds/sampledb-io.ts";
 
 export interface Dependencies {
   readonly cache: Cache;

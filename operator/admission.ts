@@ -2,7 +2,7 @@
 import { checkRestore } from "../api/checks/restore.ts";
 import { checkSampleDB } from "../api/checks/sampledb.ts";
 import { describeViolations, type Violation } from "../api/checks/violation.ts";
-import { type Restore, restores, type SampleDB, sampledbs } from "../controllers/resources.ts";
+import { type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import { allowed, denied, type Validation } from "../runtime/webhooks/admission.ts";

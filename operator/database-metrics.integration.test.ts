@@ -1,9 +1,9 @@
 // The metrics of SampleDBs as two replicas of the operator tell them, on an API server without nodes.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { podMonitors } from "../controllers/kinds.ts";
-import { type SampleDB, sampledbs } from "../controllers/resources.ts";
-import { definitions, podMonitorDefinition } from "../controllers/sampledb/pod-monitor-definition.fixture.ts";
+import { podMonitors } from "../controllers/kinds/kubernetes.ts";
+import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
+import { definitions, podMonitorDefinition } from "../controllers/sampledb/foundation/pod-monitor-definition.fixture.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { samples } from "../runtime/observability/metric-samples.fixture.ts";
 import { eventually, eventuallySucceeds } from "../tools/eventually.ts";

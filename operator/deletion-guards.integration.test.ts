@@ -1,7 +1,7 @@
 // What keeps databases from being deleted by mistake, on a real API server: the policies with no operator, and the webhook.
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type SampleDB, sampledbs } from "../controllers/resources.ts";
+import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { eventually } from "../tools/eventually.ts";

@@ -1,7 +1,7 @@
 // The operator's flags, with the names that users of other operators know.
 import { parseArgs } from "node:util";
 import { majors } from "../api/sampledb.ts";
-import { type DatabaseAccess, databaseAccesses } from "../controllers/postgres/dial.ts";
+import { type DatabaseAccess, databaseAccesses } from "../controllers/patroni/dial.ts";
 import { type LogLevel, logLevels } from "../runtime/observability/log.ts";
 
 /** Each flag: what its value looks like (nothing for a switch), its default, and what it is for. */

@@ -1,6 +1,6 @@
 // Which namespaces may go, and what is said of those that may not.
 import { expect, test } from "vitest";
-import type { SampleDB } from "../controllers/resources.ts";
+import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { type AdmissionRequest, allowed } from "../runtime/webhooks/admission.ts";
 import { namespaceGuard } from "./namespace-guard.ts";
 import type { Known } from "./validator.ts";

@@ -1,7 +1,7 @@
 // Keeps a namespace while it holds databases that are not to go with it: its end takes Pods and claims first, and asks nobody
 // for a deletionPolicy. config/policy/namespace_deletion.yaml says the same while no operator runs; change both.
-import { namespaces } from "../controllers/kinds.ts";
-import type { SampleDB } from "../controllers/resources.ts";
+import { namespaces } from "../controllers/kinds/kubernetes.ts";
+import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { allowed, denied, type Validation } from "../runtime/webhooks/admission.ts";
 import { type Validator, validatorPath } from "./validator.ts";
 

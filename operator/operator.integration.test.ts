@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/resources.ts";
+import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { FaultProxy } from "../e2e/faults/fault-proxy.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";

@@ -1,5 +1,5 @@
 // A webhook that says yes or no: of what the API server asks it, and what it answers.
-import type { SampleDB } from "../controllers/resources.ts";
+import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import type { Cached } from "../runtime/cache/cache.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import type { AdmissionRequest, Validation } from "../runtime/webhooks/admission.ts";

@@ -1,5 +1,5 @@
 // The operator's webhooks: where they listen and whose certificate they show.
-import { sampledbs } from "../controllers/resources.ts";
+import { sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import type { CertifiedKey } from "../runtime/certificates/issue.ts";
 import type { KubeClient } from "../runtime/kube/client.ts";

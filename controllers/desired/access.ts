@@ -1,6 +1,6 @@
 // What the instances may do in the Kubernetes API: Patroni's election needs it, and no more.
-import type { Role, RoleBinding, ServiceAccount } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Role, RoleBinding, ServiceAccount } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { owned } from "./identity.ts";
 import { mostInstances, namesOf, podName } from "./names.ts";
 

@@ -1,7 +1,7 @@
 // The Secrets of TLS: the instances' certificate beside the database, the authority's key with the operator.
 import type { Kept } from "../../runtime/certificates/rotation.ts";
-import type { Secret } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Secret } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { kept as keptMetadata, labelsOf } from "./identity.ts";
 import { namesOf } from "./names.ts";
 

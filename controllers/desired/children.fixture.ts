@@ -1,6 +1,6 @@
 // For tests: everything that is made for a SampleDB, all at once.
 import type { KubeObject } from "../../runtime/kube/object.ts";
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { role, roleBinding, serviceAccount } from "./access.ts";
 import { authoritySecret, certificateSecret } from "./certificates.ts";
 import { dynamicConfig, patroniConfig, patroniStates } from "./configuration.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ConfigMap } from "../kinds.ts";
+import type { ConfigMap } from "../kinds/kubernetes.ts";
 import { dynamicConfig, hostBasedAuthentication, parameters, patroniConfig } from "./configuration.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
 

@@ -1,7 +1,7 @@
 // Patroni's configuration: what an instance must know to start, and what all of them share and may change while they serve.
 import { parseQuantity } from "../../kubernetes/quantity.ts";
-import type { ConfigMap } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { ConfigMap } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { monitoringUser, replicationUser, superuser } from "./credentials.ts";
 import { instanceComponent, instanceLabels, kept, labelNames, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";

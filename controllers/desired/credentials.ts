@@ -1,6 +1,6 @@
 // The Secrets with passwords. Made once, and changed on a person's word only: a password is what applications hold in their hands.
-import type { Secret } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Secret } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { kept } from "./identity.ts";
 import { namesOf } from "./names.ts";
 import { postgresPort } from "./services.ts";

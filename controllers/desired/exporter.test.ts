@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { hostBasedAuthentication } from "./configuration.ts";
 import { exporter } from "./exporter.ts";
 import { podMonitor } from "./monitoring.ts";

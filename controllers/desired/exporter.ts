@@ -1,7 +1,7 @@
 // The container beside PostgreSQL's that tells its metrics, and how full its volume is.
 import { compareQuantities } from "../../kubernetes/quantity.ts";
-import type { StatefulSet } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { StatefulSet } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { dataDirectory, socketDirectory } from "./configuration.ts";
 import { monitoringUser } from "./credentials.ts";
 import { limitsLike } from "./limits.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { dynamicConfig } from "./configuration.ts";
 import { heldNames, heldSettings, settingsNotes } from "./held-settings.ts";
 import { sampleDB } from "./sampledb.fixture.ts";

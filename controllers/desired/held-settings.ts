@@ -1,7 +1,7 @@
 // Settings that a newer operator has changed by itself: what of them needs a restart of PostgreSQL waits for one that somebody asks for.
-import { jsonAnnotation } from "../json-annotation.ts";
-import type { ConfigMap } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import { jsonAnnotation } from "../kinds/json-annotation.ts";
+import type { ConfigMap } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { memoryOf, parameters } from "./configuration.ts";
 
 /** On Patroni's object of settings: what the user had asked for when they were written. */

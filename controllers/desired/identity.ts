@@ -1,6 +1,6 @@
 // Labels and owners: how what belongs to a SampleDB is found, and what goes with it.
 import { controlledBy, type KubeObject, type ObjectMeta } from "../../runtime/kube/object.ts";
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 
 export const managedBy = { "app.kubernetes.io/managed-by": "sampledb-operator" } as const;
 

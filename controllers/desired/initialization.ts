@@ -1,6 +1,6 @@
 // The init Job: the application's role and database, extensions and scripts, once.
-import type { Job } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Job } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { passwordOf } from "./credentials.ts";
 import { namesOf } from "./names.ts";
 import { primaryJob } from "./primary-job.ts";

@@ -1,6 +1,6 @@
 // The instances: one StatefulSet of Patroni Pods, and a claim for each.
-import type { PersistentVolumeClaim, StatefulSet } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { PersistentVolumeClaim, StatefulSet } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { dataDirectory, patroniFile, socketDirectory, tlsDirectory } from "./configuration.ts";
 import { passwordOf } from "./credentials.ts";
 import { exporter } from "./exporter.ts";

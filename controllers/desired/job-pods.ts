@@ -1,6 +1,6 @@
 // What the Pods of all our Jobs have in common: what they do can be done twice, so that none is waited for.
-import type { Job } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Job } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 
 type PodSpec = NonNullable<NonNullable<Job["spec"]>["template"]["spec"]>;
 

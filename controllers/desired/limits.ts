@@ -1,6 +1,6 @@
 // Limits of what runs beside PostgreSQL. A quota on limits of CPU or memory refuses every Pod that has a container without one, so where the
 // user gives the instances some, all containers have them.
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 
 /** What every container uses, and asks for; a limit of anything else would be a request of as much. */
 const common = ["cpu", "memory"];

@@ -1,6 +1,6 @@
 // What tells the Prometheus operator to scrape the instances.
-import type { PodMonitor } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { PodMonitor } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { metricsPortName } from "./exporter.ts";
 import { instanceSelector, labelNames, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";

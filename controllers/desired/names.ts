@@ -1,5 +1,5 @@
 // What the objects of a SampleDB are called. Each suffix is one word, so that no name of one SampleDB is a name of another's.
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 
 /** A SampleDB has at most so many instances; what Patroni may write is told by name. */
 export const mostInstances = 9;

@@ -1,6 +1,6 @@
 // How many instances may be away on purpose.
-import type { PodDisruptionBudget } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { PodDisruptionBudget } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { instanceSelector, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 

@@ -1,6 +1,6 @@
 // A Job that connects to the primary as the superuser, by the read-write Service as applications do, and is tried again through a failover.
-import type { Job } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Job } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { tlsDirectory } from "./configuration.ts";
 import { passwordOf } from "./credentials.ts";
 import { labelsOf, owned } from "./identity.ts";

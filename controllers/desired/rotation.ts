@@ -1,6 +1,6 @@
 // A new password for the application's role: the Secret that holds it until PostgreSQL knows it, and the Job that tells PostgreSQL.
-import type { Job, Secret } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Job, Secret } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { passwordOf, secretOf } from "./credentials.ts";
 import { kept } from "./identity.ts";
 import { namesOf } from "./names.ts";

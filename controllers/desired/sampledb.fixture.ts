@@ -2,7 +2,7 @@
 import type * as z from "zod";
 import { sampleDBSpec } from "../../api/sampledb.ts";
 import { apiVersion } from "../../api/version.ts";
-import type { SampleDB } from "../resources.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 
 type SpecInput = Partial<z.input<typeof sampleDBSpec>>;
 

@@ -1,6 +1,6 @@
 // What Pods, accounts and Secrets may and must not be.
 import { describe, expect, test } from "vitest";
-import type { Job, StatefulSet } from "../kinds.ts";
+import type { Job, StatefulSet } from "../kinds/kubernetes.ts";
 import { role, roleBinding, serviceAccount } from "./access.ts";
 import { childrenOf, image, instancesOf, keys, passwords, secretsOf } from "./children.fixture.ts";
 import { initJob } from "./initialization.ts";

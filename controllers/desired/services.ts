@@ -1,6 +1,6 @@
 // The Services: where writes go, where reads may go, and the names of the instances.
-import type { Endpoint, EndpointSlice, Pod, Service } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { Endpoint, EndpointSlice, Pod, Service } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { instanceSelector, labelNames, managedBy, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 

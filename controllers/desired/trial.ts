@@ -1,7 +1,7 @@
 // The trial: before an instance that serves gets an image or settings, PostgreSQL starts with them in a Pod of its own.
 import { parseQuantity } from "../../kubernetes/quantity.ts";
-import type { ConfigMap, Job } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
+import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { hostBasedAuthentication, parameters, tlsDirectory } from "./configuration.ts";
 import { labelsOf, owned } from "./identity.ts";
 import { containerSecurity, placement, podSecurity } from "./instances.ts";

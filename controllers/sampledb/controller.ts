@@ -4,9 +4,11 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import type { Key, KubeObject } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
+import { instanceOf } from "../database/instance.ts";
 import { labelNames, managedBy, selectorOf } from "../desired/identity.ts";
 import { sliceLabels } from "../desired/services.ts";
 import { ownTrialAnnotation } from "../desired/trial.ts";
+import { jobFailed, jobSucceeded } from "../jobs/outcome.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -22,10 +24,8 @@ import {
   serviceAccounts,
   services,
   statefulSets,
-} from "../kinds.ts";
-import { type SampleDB, sampledbs } from "../resources.ts";
-import { instanceOf } from "./instance.ts";
-import { jobFailed, jobSucceeded } from "./job.ts";
+} from "../kinds/kubernetes.ts";
+import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { reconcile } from "./reconcile.ts";
 import { byDatabase, byJob, type Dependencies, ownTrials } from "./scope.ts";
 

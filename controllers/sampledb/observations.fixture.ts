@@ -1,10 +1,10 @@
 // For tests: what a reconcile may have observed, with everything well unless told.
 import { StepError } from "../../runtime/controller/steps.ts";
+import type { Instance } from "../database/instance.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
-import type { Pod } from "../kinds.ts";
-import type { SampleDB } from "../resources.ts";
-import type { Instance } from "./instance.ts";
-import type { StatusInputs } from "./readiness.ts";
+import type { Pod } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
+import type { StatusInputs } from "./report/readiness.ts";
 import type { Findings, Observed } from "./scope.ts";
 
 export const now = () => new Date("2026-05-04T03:02:01.500Z");

@@ -6,8 +6,8 @@ import type { KubeObject } from "../../runtime/kube/object.ts";
 import { namespaced, type Resource } from "../../runtime/kube/resource.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
-import * as kinds from "../kinds.ts";
-import { sampledbs } from "../resources.ts";
+import * as kinds from "../kinds/kubernetes.ts";
+import { sampledbs } from "../kinds/sampledb-io.ts";
 import { DatabaseStage, installKinds } from "./stage.fixture.ts";
 
 const { plane, proxy } = await startSuite();

@@ -4,10 +4,12 @@ import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
+import type { Credentials, Serving } from "../database/credentials.ts";
+import { type Instance, instanceOf } from "../database/instance.ts";
 import { heldNames } from "../desired/held-settings.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
-import { jsonAnnotation } from "../json-annotation.ts";
+import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import {
   type ConfigMap,
   configMaps,
@@ -21,17 +23,15 @@ import {
   pods,
   type StatefulSet,
   statefulSets,
-} from "../kinds.ts";
-import type { PatroniApi } from "../postgres/patroni-api.ts";
-import type { SampleDB } from "../resources.ts";
-import type { Choices, KnownChoices } from "./choices.ts";
-import type { Credentials, Serving } from "./credentials.ts";
-import type { Durations } from "./durations.ts";
-import type { Inspections } from "./inspections.ts";
-import { type Instance, instanceOf } from "./instance.ts";
-import type { TimeToReady } from "./metrics.ts";
-import type { Monitors } from "./monitors.ts";
-import type { Volumes } from "./volumes.ts";
+} from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
+import type { Durations } from "../patience.ts";
+import type { PatroniApi } from "../patroni/patroni-api.ts";
+import type { Choices, KnownChoices } from "./change/choices.ts";
+import type { Monitors } from "./foundation/monitors.ts";
+import type { Volumes } from "./foundation/volumes.ts";
+import type { Inspections } from "./instances/inspections.ts";
+import type { TimeToReady } from "./report/metrics.ts";
 
 export interface Dependencies {
   readonly cache: Cache;

@@ -3,8 +3,8 @@ import { beforeAll, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
-import { jobs, pods } from "../kinds.ts";
-import { sampledbs } from "../resources.ts";
+import { jobs, pods } from "../kinds/kubernetes.ts";
+import { sampledbs } from "../kinds/sampledb-io.ts";
 import { DatabaseStage, installKinds } from "./stage.fixture.ts";
 
 const { plane, proxy } = await startSuite();

@@ -2,6 +2,7 @@
 // callback need no operator, so it starts, serves and fails over; what it lacks is everything that the operator does afterwards.
 import { randomBytes } from "node:crypto";
 import { sampleDBSpec } from "../../api/sampledb.ts";
+import { nothingKept, rotateCertificates } from "../../controllers/database/certificates.ts";
 import { role, roleBinding, serviceAccount } from "../../controllers/desired/access.ts";
 import { certificateSecret } from "../../controllers/desired/certificates.ts";
 import { dynamicConfig, patroniConfig, patroniStates } from "../../controllers/desired/configuration.ts";
@@ -10,8 +11,7 @@ import { initJob } from "../../controllers/desired/initialization.ts";
 import { statefulSet } from "../../controllers/desired/instances.ts";
 import { disruptionBudget } from "../../controllers/desired/policies.ts";
 import { podsService, readOnlyService, readWriteService, readWriteSlice } from "../../controllers/desired/services.ts";
-import { nothingKept, rotateCertificates } from "../../controllers/postgres/database-authority.ts";
-import type { SampleDB } from "../../controllers/resources.ts";
+import type { SampleDB } from "../../controllers/kinds/sampledb-io.ts";
 import { postgresImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";

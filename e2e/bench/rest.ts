@@ -1,7 +1,7 @@
 // What the operator costs with a thousand databases (DATABASES, REPLICAS) once all of them are as they should be.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SampleDB, sampledbs } from "../../controllers/resources.ts";
+import { type SampleDB, sampledbs } from "../../controllers/kinds/sampledb-io.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { say, step } from "../../tools/progress.ts";

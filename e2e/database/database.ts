@@ -4,7 +4,7 @@ import type { sampleDBSpec } from "../../api/sampledb.ts";
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { apiVersion } from "../../api/version.ts";
 import { instanceComponent, labelNames, selectorOf } from "../../controllers/desired/identity.ts";
-import type { SampleDB } from "../../controllers/resources.ts";
+import type { SampleDB } from "../../controllers/kinds/sampledb-io.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
 

@@ -11,7 +11,7 @@ import {
   serviceAccounts,
   services,
   statefulSets,
-} from "../../controllers/kinds.ts";
+} from "../../controllers/kinds/kubernetes.ts";
 import { Cache } from "../../runtime/cache/cache.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { KubeClient } from "../../runtime/kube/client.ts";

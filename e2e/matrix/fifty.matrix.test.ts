@@ -13,8 +13,8 @@ import {
   secrets,
   services,
   statefulSets,
-} from "../../controllers/kinds.ts";
-import { type SampleDB, sampledbs } from "../../controllers/resources.ts";
+} from "../../controllers/kinds/kubernetes.ts";
+import { type SampleDB, sampledbs } from "../../controllers/kinds/sampledb-io.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { projectDirectory } from "../cluster/plan.ts";

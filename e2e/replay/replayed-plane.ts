@@ -5,7 +5,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Server } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { instanceComponent, labelNames, managedBy, selectorOf } from "../../controllers/desired/identity.ts";
-import { configMaps, type Pod, pods, secrets } from "../../controllers/kinds.ts";
+import { configMaps, type Pod, pods, secrets } from "../../controllers/kinds/kubernetes.ts";
 import { ControllerBuilder } from "../../runtime/controller/builder.ts";
 import { awaitChange } from "../../runtime/controller/result.ts";
 import { KubeClient } from "../../runtime/kube/client.ts";

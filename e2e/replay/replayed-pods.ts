@@ -1,7 +1,7 @@
 // What Patroni writes for a Pod that runs nowhere, as it writes it for one that does.
 import { labelNames } from "../../controllers/desired/identity.ts";
 import { endpointOf } from "../../controllers/desired/services.ts";
-import { type ConfigMap, configMaps, endpointSlices, type Pod, pods } from "../../controllers/kinds.ts";
+import { type ConfigMap, configMaps, endpointSlices, type Pod, pods } from "../../controllers/kinds/kubernetes.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { type Key, keyOf } from "../../runtime/kube/object.ts";
 

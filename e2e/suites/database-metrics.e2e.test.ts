@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dialFor } from "../../controllers/postgres/dial.ts";
+import { dialFor } from "../../controllers/patroni/dial.ts";
 import { kubeConfigFromFile } from "../../runtime/kube/kube-config.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { Database, sampleDB } from "../database/database.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type SampleDB, sampledbs } from "../../controllers/resources.ts";
+import { type SampleDB, sampledbs } from "../../controllers/kinds/sampledb-io.ts";
 import { keyOf } from "../../runtime/kube/object.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";

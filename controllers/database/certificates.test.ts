@@ -1,0 +1,118 @@
+// A database's certificates from its first day over twenty-five years, and the names in them.
+import { X509Certificate } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { describeCertificate, isIssuedBy, isValidAt, servesAs, splitBundle } from "../../runtime/certificates/inspect.ts";
+import { certificateName, clientCertificate, nothingKept, renewalDue, rotateCertificates, serverNames } from "./certificates.ts";
+
+const day = 24 * 3_600_000;
+const begin = new Date("2030-01-01T00:00:00Z");
+const dayAt = (days: number) => new Date(begin.getTime() + days * day);
+const database = { namespace: "team-a", name: "orders" };
+const first = (await rotateCertificates(nothingKept, { database, trusted: [], now: begin })).kept;
+
+test("the first day makes an authority and a certificate, and the second day nothing", async () => {
+  expect(describeCertificate(first.bundle)).toMatchObject({ commonName: "team-a/orders/authority", isAuthority: true });
+  expect(describeCertificate(first.certificate)).toMatchObject({
+    commonName: "team-a/orders/server",
+    notAfter: new Date("2031-01-01T00:00:00Z"),
+    isAuthority: false,
+  });
+  expect(await rotateCertificates(first, { database, trusted: [""], now: dayAt(1) })).toEqual({ kept: first, plans: [] });
+});
+
+test.each([
+  "orders-rw",
+  "orders-rw.team-a",
+  "orders-ro.team-a.svc",
+  "orders-ro.team-a.svc.cluster.local",
+  "orders-0.orders-pods.team-a.svc",
+  "orders-8.orders-pods.team-a.svc.cluster.local",
+  "localhost",
+  "127.0.0.1",
+  "::1",
+])("it serves as %s", (name) => {
+  expect(servesAs(new X509Certificate(first.certificate), name)).toBe(true);
+});
+
+test.each(["orders", "orders-rw.team-b", "orders-pods.team-a.svc", "10.0.0.1", "a.b.orders-pods.team-a.svc"])(
+  "it does not serve as %s",
+  (name) => {
+    expect(servesAs(new X509Certificate(first.certificate), name)).toBe(false);
+  },
+);
+
+test("our certificate lives for a day, and is for a client alone", async () => {
+  const made = await clientCertificate(first, database, "operator", dayAt(3));
+  const { certificate } = made;
+  expect(describeCertificate(certificate)).toMatchObject({ commonName: "team-a/orders/operator", notAfter: dayAt(4), dnsNames: [] });
+  expect([3, 3.6, 3.7, 5].map((days) => renewalDue(made, dayAt(days)))).toEqual([false, false, true, true]);
+  expect(renewalDue({ certificate: "", key: "" }, begin)).toBe(true);
+  expect(new X509Certificate(certificate).keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
+});
+
+describe("the names in certificates", () => {
+  const long = { namespace: "n".repeat(63), name: "d".repeat(40) };
+
+  test("carry namespace, name and role", () => {
+    expect(certificateName({ namespace: "a", name: "b" }, "server")).toBe("a/b/server");
+    expect(certificateName({ namespace: "n".repeat(50), name: "sixsix" }, "server")).toBe(`${"n".repeat(50)}/sixsix/server`);
+  });
+
+  test("those that would be too long have a hash, each database and each role its own", () => {
+    const names = [
+      certificateName(long, "server"),
+      certificateName(long, "operator"),
+      certificateName({ ...long, name: "e".repeat(40) }, "server"),
+      certificateName({ namespace: `${"n".repeat(62)}m`, name: long.name }, "server"),
+    ];
+    expect(new Set(names).size).toBe(4);
+    expect(names.every((name) => name.length <= 64)).toBe(true);
+  });
+
+  test("the longest names there are can be certified", async () => {
+    const { kept } = await rotateCertificates(nothingKept, { database: long, trusted: [], now: begin });
+    expect(serverNames(long).every((name) => servesAs(new X509Certificate(kept.certificate), name.replace("*", "x")))).toBe(true);
+  });
+});
+
+describe("years", () => {
+  test("what is served is trusted by every instance and by an application that takes ca.crt once a year", { timeout: 60_000 }, async () => {
+    const actions: string[] = [];
+    let kept = first;
+    let instances = [kept.bundle, kept.bundle];
+    let application = kept.bundle;
+    for (let days = 0; days < 25 * 365; days += 60) {
+      const now = dayAt(days);
+      const { kept: next, plans } = await rotateCertificates(kept, { database, trusted: instances, now });
+      actions.push(...plans.map(({ action }) => action));
+      const operator = await clientCertificate(next, database, "operator", now);
+      for (const bundle of [...instances, application]) expect(isTrusted(next.certificate, bundle, now), `after ${days} days`).toBe(true);
+      for (const bundle of instances) expect(isTrusted(operator.certificate, bundle, now), `after ${days} days`).toBe(true);
+      // The second instance is always one step behind.
+      instances = [next.bundle, instances[0] ?? ""];
+      if (days % 360 === 0) application = next.bundle;
+      kept = next;
+    }
+    const count = (action: string) => actions.filter((done) => done === action).length;
+    expect({ added: count("add authority"), taken: count("take over"), anew: count("make anew") }).toEqual({ added: 3, taken: 3, anew: 0 });
+    expect(splitBundle(kept.bundle).length).toBeLessThanOrEqual(2);
+  });
+
+  test("a lost key of the authority is survived: the instances' own certificate calls them until they trust the next one", async () => {
+    const lost = { ...first, authorityKey: "" };
+    const now = dayAt(30);
+    const { kept, plans } = await rotateCertificates(lost, { database, trusted: [first.bundle], now });
+    expect(plans.map(({ action }) => action)).toEqual(["add authority"]);
+    expect(await clientCertificate(kept, database, "operator", now)).toEqual({ certificate: first.certificate, key: first.key });
+    const noted = await rotateCertificates(kept, { database, trusted: [kept.bundle], now });
+    const taken = await rotateCertificates(noted.kept, { database, trusted: [kept.bundle], now: dayAt(30.1) });
+    expect(taken.plans.map(({ action }) => action)).toEqual(["take over"]);
+    expect(isTrusted(taken.kept.certificate, kept.bundle, dayAt(31))).toBe(true);
+  });
+});
+
+function isTrusted(pem: string, bundle: string, now: Date): boolean {
+  const certificate = new X509Certificate(pem);
+  const authorities = splitBundle(bundle).map((authority) => new X509Certificate(authority));
+  return isValidAt(certificate, now) && authorities.some((authority) => isValidAt(authority, now) && isIssuedBy(certificate, authority));
+}

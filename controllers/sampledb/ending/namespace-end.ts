@@ -1,0 +1,44 @@
+// A namespace that is deleted takes claims, passwords and Events along and asks no SampleDB: its volumes are kept, and where they are is
+// told in the operator's namespace.
+import { reasons } from "../../../api/conditions.ts";
+import type { KubeClient } from "../../../runtime/kube/client.ts";
+import { Forbidden } from "../../../runtime/kube/errors.ts";
+import type { KubeObject } from "../../../runtime/kube/object.ts";
+import { claimName, ordinalOf } from "../../desired/names.ts";
+import { namespaces, persistentVolumes } from "../../kinds/kubernetes.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import type { Scope } from "../scope.ts";
+
+/** The claims may be gone by then: Pods go first, and the SampleDB in no order with the rest. Said again, it is counted. */
+export async function tellNamespaceEnd({ db, key, client, deps }: Scope): Promise<void> {
+  const namespace = await client.find(namespaces, { namespace: "", name: key.namespace }).catch(unknownWithoutRights);
+  if (!namespace?.metadata.deletionTimestamp) return;
+  const volumes = await keptVolumes(db, client).catch(unknownWithoutRights);
+  const fate = volumes?.length ? `${volumes.join(", ")} have the data` : "what becomes of the volumes is up to their StorageClass";
+  const note = `${fate} of SampleDB ${key.namespace}/${db.metadata.name}, whose deletionPolicy is ${db.spec.deletionPolicy} and whose namespace is deleted; passwords and certificates go`;
+  deps.events.record(inOperatorNamespace(db, deps.operatorNamespace), {
+    ...{ type: "Warning", reason: reasons.namespaceDeleted, action: "Delete", note },
+  });
+}
+
+async function keptVolumes(db: SampleDB, client: KubeClient): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { items } of client.pages(persistentVolumes)) {
+    for (const { metadata, spec } of items) {
+      const { namespace, name: claim = "" } = spec?.claimRef ?? {};
+      const isOurs = namespace === db.metadata.namespace && claim === claimName(db, ordinalOf(claim));
+      if (isOurs && spec?.persistentVolumeReclaimPolicy === "Retain") found.push(`${metadata.name} (${claim})`);
+    }
+  }
+  return found.sort();
+}
+
+/** An operator of some namespaces may not look beyond them. */
+function unknownWithoutRights(error: unknown): undefined {
+  if (!(error instanceof Forbidden)) throw error;
+}
+
+/** An Event has to be where the object is that it names, and nothing can be made any more where this one is. */
+function inOperatorNamespace({ apiVersion, kind, metadata: { name, uid = "" } }: SampleDB, namespace: string): KubeObject {
+  return { apiVersion, kind, metadata: { name, namespace, uid } };
+}

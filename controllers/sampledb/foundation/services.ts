@@ -1,0 +1,18 @@
+// The ways in.
+import { wanted } from "../../../runtime/controller/kept.ts";
+import { done } from "../../../runtime/controller/steps.ts";
+import { namesOf } from "../../desired/names.ts";
+import { podsService, readOnlyService, readWriteService, readWriteSlice } from "../../desired/services.ts";
+import { endpointSlices, services as serviceKind } from "../../kinds/kubernetes.ts";
+import type { SampleDBStep } from "../scope.ts";
+
+export const services: SampleDBStep = async ({ db, key: { namespace }, choices, deps, objects }) => {
+  await objects.keep(db, "services", choices.digest, () =>
+    [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
+  );
+  // The API server chooses the family of the Service's address, and its endpoints must be of that one.
+  const family = deps.cache.watched(serviceKind).get({ namespace, name: namesOf(db).readWriteService })?.spec?.ipFamilies?.[0];
+  if (family === undefined) return done; // just made: it comes by the watch, long before anybody leads
+  await objects.keep(db, "slices", `${choices.digest} ${family}`, () => [wanted(endpointSlices, readWriteSlice(db, family))]);
+  return done;
+};

@@ -1,0 +1,81 @@
+// Claims: made before their Pods, and grown before anything else is asked. A full disk is no reason to wait: growth is what mends it.
+import { compareQuantities } from "../../../kubernetes/quantity.ts";
+import { Occupied } from "../../../runtime/controller/objects.ts";
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../../runtime/kube/errors.ts";
+import { keyOf, keyText } from "../../../runtime/kube/object.ts";
+import { belongsTo } from "../../desired/identity.ts";
+import { claim } from "../../desired/instances.ts";
+import { claimName } from "../../desired/names.ts";
+import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds/kubernetes.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+/** Nobody tells when a StorageClass is changed. */
+const tryAgainSeconds = 30;
+
+export const storage: SampleDBStep = async (scope) => {
+  const { db, observed, findings } = scope;
+  let outcome = done;
+  for (const existing of observed.claims.values()) if (!(await grow(scope, existing))) outcome = doneUntil(tryAgainSeconds);
+  // What is not there is made when it is woken.
+  if (db.spec.powerState === "Hibernated") {
+    findings.volumesReady = true;
+    return outcome;
+  }
+  for (let ordinal = 0; ordinal < db.spec.replicas; ordinal++) {
+    if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
+  }
+  findings.volumesReady = true;
+  return outcome;
+};
+
+async function create({ db, client }: Scope, ordinal: number): Promise<void> {
+  const wanted = claim(db, ordinal);
+  try {
+    await client.create(persistentVolumeClaims, wanted);
+  } catch (error) {
+    if (!(error instanceof AlreadyExists)) throw error;
+    const there = await client.get(persistentVolumeClaims, keyOf(wanted));
+    if (belongsTo(db, there)) return; // the StatefulSet was faster
+    // An instance would start on someone else's data.
+    throw new Occupied(`PersistentVolumeClaim ${keyText(keyOf(there))} is there already and was not made for SampleDB ${db.metadata.name}`);
+  }
+}
+
+/** One that never got a volume has no data, unless it is to begin with a copy of something. */
+export function mayHaveData({ spec }: PersistentVolumeClaim): boolean {
+  return Boolean(spec?.volumeName || spec?.dataSource || spec?.dataSourceRef);
+}
+
+/** Nothing is lost by it. Kubernetes lets nobody change such a claim, and what is wrong about it would stand in the way of whoever takes it up. */
+export async function removeEmpty({ client }: Pick<Scope, "client">, existing: PersistentVolumeClaim): Promise<void> {
+  const { uid, resourceVersion } = existing.metadata; // as it was read: it may have got one since
+  await client.delete(persistentVolumeClaims, keyOf(existing), { uid, resourceVersion }).catch(ignoreNotFound);
+}
+
+/** Whether it asks for the size of now. Claims of instances that are not wanted grow too: they may be again, and then stand in the way. */
+async function grow(scope: Scope, existing: PersistentVolumeClaim): Promise<boolean> {
+  const { db, client, findings, deps } = scope;
+  const { size } = db.spec.storage;
+  const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
+  if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return true;
+  if (!mayHaveData(existing)) {
+    await removeEmpty(scope, existing); // its end brings us back, for a new one
+    return true;
+  }
+  try {
+    await client.mergePatch(persistentVolumeClaims, keyOf(existing), { spec: { resources: { requests: { storage: size } } } });
+    const note = `claim ${existing.metadata.name} grows from ${asked} to ${size}`;
+    deps.events.record(db, { type: "Normal", reason: "VolumeGrowing", action: "Grow", note });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Forbidden || error instanceof Invalid)) throw error;
+    const { storageClassName = "of the claim" } = existing.spec ?? {};
+    findings.blockers.push({
+      reason: "VolumeCannotGrow",
+      message: `claim ${existing.metadata.name} can't grow from ${asked} to ${size}: ${error.message}`,
+      remedy: `let StorageClass ${storageClassName} grow volumes (allowVolumeExpansion: true), or make a SampleDB with another class and move the data`,
+    });
+    return false;
+  }
+}

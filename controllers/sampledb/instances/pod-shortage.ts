@@ -1,0 +1,51 @@
+// Pods that a StatefulSet or a Job may not make: a quota or an admission rule refuses them, and tells it in events alone.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import type { KubeObject } from "../../../runtime/kube/object.ts";
+import { jobFailed, jobSucceeded } from "../../jobs/outcome.ts";
+import { events, type Job, type StatefulSet } from "../../kinds/kubernetes.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+/** Kubernetes' own controllers make a Pod within a second or two. */
+const patienceSeconds = 15;
+
+export const podShortage: SampleDBStep = async (scope) => {
+  const { deps, findings } = scope;
+  const makers = makersOf(scope);
+  for (const { object, isShort } of makers) if (!isShort) deps.durations.end(uidOf(object));
+  const short = makers.filter(({ isShort }) => isShort).map(({ object }) => object);
+  const refused = short.filter((object) => deps.durations.seconds(uidOf(object)) >= patienceSeconds);
+  for (const object of refused) {
+    const { kind, metadata } = object;
+    findings.blockers.push({
+      reason: "PodRefused",
+      message: `${kind} ${metadata.name} can't make a Pod: ${await lastWarning(scope, object)}`,
+      remedy: `raise the quota or change the rule that refuses it; kubectl describe ${kind.toLowerCase()} ${metadata.name} tells more`,
+    });
+  }
+  return short.length === 0 ? done : doneUntil(patienceSeconds);
+};
+
+interface Maker {
+  readonly object: StatefulSet | Job;
+  readonly isShort: boolean;
+}
+
+function makersOf({ observed: { statefulSet, instances, initJob, trialJob, rotationJob, jobPods } }: Scope): Maker[] {
+  const jobs = [initJob, trialJob, rotationJob].filter((job) => job !== undefined);
+  return [
+    ...(statefulSet ? [{ object: statefulSet, isShort: instances.length < (statefulSet.spec?.replicas ?? 0) }] : []),
+    ...jobs.map((job) => ({ object: job, isShort: !jobSucceeded(job) && !jobFailed(job) && !jobPods.has(job.metadata.name) })),
+  ];
+}
+
+async function lastWarning({ client, key: { namespace } }: Scope, object: KubeObject): Promise<string> {
+  const fieldSelector = `regarding.uid=${uidOf(object)},type=Warning`;
+  const { items } = await client.list(events, { namespace, fieldSelector });
+  const time = (event: (typeof items)[number]) => event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime ?? "";
+  const newest = items.toSorted((a, b) => time(b).localeCompare(time(a)))[0];
+  return newest?.note ?? "no reason was given yet";
+}
+
+function uidOf({ metadata: { uid = "" } }: KubeObject): string {
+  return uid;
+}

@@ -1,0 +1,60 @@
+// An instance whose volume or node is gone for good is made anew on a person's word: only a person knows that it won't come back.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
+import { claimName, ordinalOf, podName } from "../../desired/names.ts";
+import { persistentVolumeClaims, pods } from "../../kinds/kubernetes.ts";
+import { sampledbs } from "../../kinds/sampledb-io.ts";
+import { leaderNow, replaceAnnotation, replacementOrder, type SampleDBStep, type Scope } from "../scope.ts";
+
+const lookAgainSeconds = 5;
+
+export const replacement: SampleDBStep = async (scope) => {
+  const { db, observed, client, deps, findings } = scope;
+  const order = replacementOrder(db);
+  if (!order) return done;
+  const { name, claimed } = order;
+  const refusal = whyNot(scope, name);
+  if (refusal !== undefined) {
+    deps.events.record(db, { type: "Warning", reason: "ReplacementRefused", action: "Replace", note: `${refusal}; the order is dropped` });
+    await settle(scope, null);
+    return done;
+  }
+  if (!observed.primary?.ready) {
+    const message = `${name} is to be made anew, and there is no primary to copy from`;
+    findings.blockers.push({ reason: "ReplacementWaits", message, remedy: `wait, or take the annotation ${replaceAnnotation} off` });
+    return done; // a primary brings us back
+  }
+  const claim = observed.claims.get(claimName(db, ordinalOf(name)));
+  if (claimed === undefined) {
+    // Which data is to go is written down first: whoever goes on after a crash must not take the new volume as well.
+    await settle(scope, `${name}/${claim?.metadata.uid ?? "none"}`);
+    return doneUntil(lookAgainSeconds);
+  }
+  if (claim?.metadata.uid !== claimed) {
+    await settle(scope, null);
+    deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `${name} begins with an empty volume` });
+    return done;
+  }
+  if ((await leaderNow(scope)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache heard of it
+  await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreNotFound);
+  const pod = observed.instances.find(({ podName }) => podName === name);
+  // Without a word to the kubelet: it may be gone as well, and the Pod keeps the claim.
+  if (pod)
+    await client.delete(pods, { namespace: scope.key.namespace, name }, { uid: pod.uid, gracePeriodSeconds: 0 }).catch(ignoreNotFound);
+  return doneUntil(lookAgainSeconds);
+};
+
+/** Its data must be somewhere else. */
+function whyNot({ db, observed: { primary } }: Scope, name: string): string | undefined {
+  const ordinal = ordinalOf(name);
+  // The claim goes by its ordinal: a name that only ends like one of ours would take a claim that was not meant.
+  if (!(ordinal < db.spec.replicas) || name !== podName(db, ordinal)) return `there is no instance ${name}`;
+  if (primary?.ready && primary.podName === name) return `${name} is the primary: switch over first`;
+  return undefined;
+}
+
+async function settle({ db, key, client }: Scope, value: string | null): Promise<void> {
+  const { uid, resourceVersion } = db.metadata;
+  await client.mergePatch(sampledbs, key, { metadata: { uid, resourceVersion, annotations: { [replaceAnnotation]: value } } });
+}

@@ -1,0 +1,49 @@
+// What a person has ordered by annotation.
+import { done, doneUntil } from "../../../runtime/controller/steps.ts";
+import type { Instance } from "../../database/instance.ts";
+import { switchover } from "../election/switchover.ts";
+import type { SampleDBStep } from "../scope.ts";
+import { settleOrder } from "./settle-order.ts";
+
+/** The name of the instance that is to be primary, or `any`. It is taken off when that is so. */
+export const switchoverAnnotation = "sampledb.io/switchover";
+
+const lookAgainSeconds = 10;
+
+const canTakeOver = ({ ready, mayTakeOver }: Instance) => ready && mayTakeOver;
+
+export const orders: SampleDBStep = async (scope) => {
+  const { db, observed, deps, findings } = scope;
+  const wanted = db.metadata.annotations?.[switchoverAnnotation];
+  if (wanted === undefined) return done;
+  const { primary, instances } = observed;
+  if (!primary) return doneUntil(lookAgainSeconds);
+  if (wanted === primary.podName) {
+    await settleOrder(scope, switchoverAnnotation, null);
+    return done;
+  }
+  if (wanted !== "any" && !instances.some(({ podName }) => podName === wanted)) {
+    const note = `there is no instance ${wanted} to switch over to; the order is dropped`;
+    deps.events.record(db, { type: "Warning", reason: "SwitchoverImpossible", action: "Switchover", note });
+    await settleOrder(scope, switchoverAnnotation, null);
+    return done;
+  }
+  const heir = instances.find(
+    (instance) => instance !== primary && canTakeOver(instance) && (wanted === "any" || instance.podName === wanted),
+  );
+  if (!heir) {
+    // In the middle of it, what is promoted follows nobody any more and does not lead yet: nothing is wrong then.
+    const underWay = observed.failover?.metadata.annotations?.["member"] === wanted;
+    if (!underWay)
+      findings.blockers.push({
+        reason: "SwitchoverWaits",
+        message: wanted === "any" ? "no replica is ready to take over" : `${wanted} is not ready to take over`,
+        remedy: `wait, or take the annotation ${switchoverAnnotation} off`,
+      });
+    return doneUntil(lookAgainSeconds);
+  }
+  // Who it is to be is written down first: whoever goes on after a crash must not choose another.
+  if (wanted === "any") await settleOrder(scope, switchoverAnnotation, heir.podName);
+  await switchover(scope, primary, heir);
+  return doneUntil(lookAgainSeconds);
+};

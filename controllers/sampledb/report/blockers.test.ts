@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { sampleDB } from "../../desired/sampledb.fixture.ts";
+import { instance, primary, situation } from "../observations.fixture.ts";
+import { blockersOf } from "./blockers.ts";
+
+const wontGrow = { reason: "VolumeCannotGrow", message: "claim data-orders-0 can't grow", remedy: "another class" };
+const problem = (reason: string, message = "why") => ({ ready: false, problem: { reason, message } });
+
+test("nothing stands in the way of what is well", () => expect(blockersOf(situation())).toEqual([]));
+
+test("what steps found comes first, then each instance that does not start", () => {
+  const instances = [primary(0), instance(1, problem("Unschedulable")), instance(2, problem("CrashLoopBackOff"))];
+  expect(blockersOf(situation({ instances, findings: { blockers: [wontGrow] } })).map(({ reason }) => reason)).toEqual([
+    "VolumeCannotGrow",
+    "Unschedulable",
+    "CrashLoopBackOff",
+  ]);
+});
+
+test.each([
+  ["Unschedulable", /make room/],
+  ["ErrImagePull", /spec\.image/],
+  ["ImagePullBackOff", /imagePullSecrets/],
+  ["CrashLoopBackOff", /logs/],
+  ["SomethingNew", /kubectl describe/],
+])("%s has a way out", (reason, remedy) => {
+  expect(blockersOf(situation({ instances: [instance(0, problem(reason))] }))).toMatchObject([
+    { reason, message: "orders-0 does not start: why", remedy: expect.stringMatching(remedy) },
+  ]);
+});
+
+test("what can't be changed of storage can be made anew while there is no data", () => {
+  const told = { instances: [instance(0, problem("Unschedulable"))], observed: { initialized: false } };
+  expect(blockersOf(situation(told))[0]?.remedy).toMatch(/storageClassName or the size is wrong, delete the SampleDB and make it anew/);
+});
+
+test("an instance on a lost node says which, and what to do if it stays so", () => {
+  const lost = instance(1, problem("NodeLost", "its node node-1 does not answer"));
+  expect(blockersOf(situation({ instances: [primary(0), lost] }))).toMatchObject([
+    {
+      reason: "NodeLost",
+      message: "orders-1 is lost: its node node-1 does not answer",
+      remedy: expect.stringMatching(/kubectl delete node.*sampledb\.io\/replace-instance=orders-1$/),
+    },
+  ]);
+});
+
+describe("since when", () => {
+  const status = { blockers: [{ ...wontGrow, sinceTime: "2020-01-01T00:00:00Z" }] };
+  const told = (blocker: typeof wontGrow) =>
+    blockersOf(situation({ db: { ...sampleDB(), status }, findings: { blockers: [blocker] } }))[0]?.sinceTime;
+
+  test.each([
+    ["the same keeps its time", wontGrow, "2020-01-01T00:00:00Z"],
+    ["also with better advice", { ...wontGrow, remedy: "other" }, "2020-01-01T00:00:00Z"],
+    ["another message is another blocker", { ...wontGrow, message: "other" }, "2026-05-04T03:02:01Z"],
+    ["another reason too", { ...wontGrow, reason: "Other" }, "2026-05-04T03:02:01Z"],
+  ])("%s", (_, blocker, since) => expect(told(blocker)).toBe(since));
+
+  test("a message that was cut off keeps its time as well", () => {
+    const long = { ...wontGrow, message: "m".repeat(5000) };
+    const [first] = blockersOf(situation({ findings: { blockers: [long] } }));
+    expect(first?.message).toHaveLength(4096);
+    const db = { ...sampleDB(), status: { blockers: [{ ...wontGrow, message: first?.message ?? "", sinceTime: "2020-01-01T00:00:00Z" }] } };
+    expect(blockersOf(situation({ db, findings: { blockers: [long] } }))[0]?.sinceTime).toBe("2020-01-01T00:00:00Z");
+  });
+});
+
+test("no more than the status has room for", () => {
+  const blockers = Array.from({ length: 40 }, (_, index) => ({ ...wontGrow, message: `${index}` }));
+  expect(blockersOf(situation({ findings: { blockers } }))).toHaveLength(16);
+});

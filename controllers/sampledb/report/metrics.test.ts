@@ -1,0 +1,124 @@
+// Given what is known of a SampleDB, these metrics.
+import { describe, expect, test } from "vitest";
+import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
+import { sampleDB } from "../../desired/sampledb.fixture.ts";
+import type { Pod } from "../../kinds/kubernetes.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import { families, type Known, TimeToReady } from "./metrics.ts";
+
+const created = { creationTimestamp: "2026-01-01T00:00:00Z" };
+
+function database(
+  spec: Parameters<typeof sampleDB>[0] = {},
+  metadata: Partial<SampleDB["metadata"]> = {},
+  status: SampleDBStatus = {},
+): SampleDB {
+  return { ...sampleDB({ replicas: 3, ...spec }, { ...created, ...metadata }), status };
+}
+
+function conditions(states: Readonly<Record<string, "True" | "False">>): SampleDBStatus {
+  const at = { reason: "Reason", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  return { conditions: Object.entries(states).map(([type, status]) => ({ type, status, ...at })) };
+}
+
+function pod(name: string, position: number | undefined, ready = true): Pod {
+  const status = JSON.stringify(position === undefined ? { state: "creating replica" } : { xlog_location: position });
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "here", annotations: { status } },
+    status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+  };
+}
+
+function lock(annotations: Record<string, string>): NonNullable<Known["lock"]> {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "db-leader", namespace: "here", annotations } };
+}
+
+function told(known: Partial<Known>): Record<string, number> {
+  const all = { db: database(), pods: [], lock: undefined, certificatesExpire: [], ...known };
+  return Object.fromEntries(
+    families.flatMap(({ name, read }) => {
+      const value = read(all);
+      return value === undefined ? [] : [[name.replace("sampledb_", ""), value]];
+    }),
+  );
+}
+
+const leads = lock({ leader: "db-0", transitions: "4" });
+const nothing = { replicas_wanted: 3, replicas_ready: 0, ready: 0, primary_available: 0 };
+
+test.each<[string, Partial<Known>, Record<string, number>]>([
+  ["nothing is there yet", {}, nothing],
+  [
+    "all is well",
+    {
+      db: database({}, {}, conditions({ Ready: "True", PrimaryAvailable: "True" })),
+      pods: [pod("db-0", 500), pod("db-1", 500), pod("db-2", 420)],
+      lock: leads,
+      certificatesExpire: [new Date(90_000), new Date(60_000)],
+    },
+    {
+      ...{ replicas_wanted: 3, replicas_ready: 3, ready: 1, primary_available: 1 },
+      ...{ primary_changes_total: 4, replication_lag_bytes: 80, certificate_expiry_timestamp_seconds: 60 },
+    },
+  ],
+  ["a replica wrote down its position later", { pods: [pod("db-0", 500), pod("db-1", 510)], lock: leads }, { replication_lag_bytes: 0 }],
+  [
+    "one that is lost stays where it was",
+    { pods: [pod("db-0", 500), pod("db-1", 100, false)], lock: leads },
+    { replication_lag_bytes: 400 },
+  ],
+  ["ordered to have none", { db: database({ powerState: "Hibernated" }) }, { ...nothing, replicas_wanted: 0 }],
+  ["on its way out", { db: database({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) }, { ...nothing, replicas_wanted: 0 }],
+  [
+    "conditions that do not hold",
+    { db: database({}, {}, conditions({ Ready: "False", PrimaryAvailable: "True" })) },
+    { ready: 0, primary_available: 1 },
+  ],
+])("%s", (_, known, expected) => {
+  expect(told(known)).toMatchObject(expected);
+});
+
+test.each<[string, Partial<Known>]>([
+  ["nobody leads", { pods: [pod("db-0", 500), pod("db-1", 400)], lock: lock({}) }],
+  ["the primary is alone", { pods: [pod("db-0", 500)], lock: leads }],
+  ["replicas are being made", { pods: [pod("db-0", 500), pod("db-1", undefined)], lock: leads }],
+  ["the primary has said nothing", { pods: [pod("db-0", undefined), pod("db-1", 400)], lock: leads }],
+])("no lag is told while %s", (_, known) => {
+  expect(told(known)).not.toHaveProperty("replication_lag_bytes");
+});
+
+test("what Patroni did not count is not told", () => {
+  for (const annotations of [{}, { transitions: "many" }, { transitions: "-1" }] as Record<string, string>[])
+    expect(told({ lock: lock(annotations) })).not.toHaveProperty("primary_changes_total");
+});
+
+describe("the time to Ready", () => {
+  const notYet = conditions({ Ready: "False", Initialized: "False" });
+  const almost = conditions({ Ready: "False", Initialized: "True" });
+  const ready = conditions({ Ready: "True", Initialized: "True" });
+
+  type Told = readonly [SampleDBStatus, Parameters<typeof sampleDB>[0]?];
+
+  /** Tells the statuses one after the other, a minute after the creation. */
+  function measured(steps: readonly Told[]): number[] {
+    const took: number[] = [];
+    const recorder = new TimeToReady({ duration: () => (seconds) => took.push(seconds) }, () => new Date("2026-01-01T00:01:00Z"));
+    let before: SampleDBStatus | undefined;
+    for (const [status, spec] of steps) {
+      recorder.told(database(spec, {}, before), status);
+      before = status;
+    }
+    return took;
+  }
+
+  test.each<[string, number[], readonly Told[]]>([
+    ["is measured once", [60], [[notYet], [almost], [ready], [almost], [ready]]],
+    ["is not measured of one that was there before this process", [], [[ready], [almost], [ready]]],
+    ["nor of one that was paused meanwhile", [], [[notYet], [notYet, { paused: true }], [notYet], [ready]]],
+    ["nor of one that was made to sleep", [], [[notYet, { powerState: "Hibernated" }], [notYet], [ready]]],
+  ])("%s", (_, expected, steps) => {
+    expect(measured(steps)).toEqual(expected);
+  });
+});

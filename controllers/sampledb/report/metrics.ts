@@ -1,0 +1,134 @@
+// The metrics of each SampleDB. All but one are read at the scrape from what the process knows anyway; the labels are the SampleDB's
+// namespace and name, and go with it.
+import { conditionTypes } from "../../../api/conditions.ts";
+import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
+import { BoundedMap } from "../../../runtime/bounded-map.ts";
+import type { Cache } from "../../../runtime/cache/cache.ts";
+import type { Metrics } from "../../../runtime/observability/metrics.ts";
+import type { Family } from "../../../runtime/observability/observed-metrics.ts";
+import { isReady, logPosition } from "../../database/instance.ts";
+import { namesOf } from "../../desired/names.ts";
+import { type ConfigMap, configMaps, type Pod, pods } from "../../kinds/kubernetes.ts";
+import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
+import type { Inspections } from "../instances/inspections.ts";
+import { byDatabase } from "../scope.ts";
+
+/** What is known of a SampleDB at the moment of a scrape. */
+export interface Known {
+  readonly db: SampleDB;
+  /** Of its instances, without those that are going. */
+  readonly pods: readonly Pod[];
+  /** Patroni's lock. */
+  readonly lock: ConfigMap | undefined;
+  /** When the certificates end that the instances serve, as far as they were asked. */
+  readonly certificatesExpire: readonly Date[];
+}
+
+export const families: readonly Family<Known>[] = [
+  gauge("sampledb_replicas_wanted", "Instances that are to run; 0 while it is hibernated or being deleted", replicasWanted),
+  gauge("sampledb_replicas_ready", "Instances that answer SQL", ({ pods }) => pods.filter(isReady).length),
+  gauge("sampledb_ready", "Whether the condition Ready is True", ({ db }) => holds(db.status, conditionTypes.ready)),
+  gauge("sampledb_primary_available", "Whether an instance takes writes and the read-write Service leads to it", ({ db }) =>
+    holds(db.status, conditionTypes.primaryAvailable),
+  ),
+  {
+    type: "counter",
+    name: "sampledb_primary_changes_total",
+    help: "How often the primary's part has changed hands, or was taken up again after a stop",
+    read: primaryChanges,
+  },
+  gauge("sampledb_replication_lag_bytes", "Write-ahead log that the replica furthest behind has not received", replicationLag),
+  gauge("sampledb_certificate_expiry_timestamp_seconds", "When the first of the certificates ends that the instances serve", (known) =>
+    known.certificatesExpire.length === 0 ? undefined : Math.min(...known.certificatesExpire.map((date) => date.getTime())) / 1000,
+  ),
+];
+
+function gauge(name: string, help: string, read: Family<Known>["read"]): Family<Known> {
+  return { type: "gauge", name, help, read };
+}
+
+function replicasWanted({ db: { metadata, spec } }: Known): number {
+  return metadata.deletionTimestamp !== undefined || spec.powerState === "Hibernated" ? 0 : spec.replicas;
+}
+
+function holds(status: SampleDBStatus | undefined, wanted: string): 0 | 1 {
+  return status?.conditions?.some(({ type, status }) => type === wanted && status === "True") ? 1 : 0;
+}
+
+/** Patroni counts with the lock itself: so it goes on where it was, whoever of the operator's replicas tells it, and after restarts. */
+function primaryChanges({ lock }: Known): number | undefined {
+  const changes = Number.parseInt(lock?.metadata.annotations?.["transitions"] ?? "", 10);
+  return changes >= 0 ? changes : undefined;
+}
+
+/** Each instance writes its position down every few seconds, at a moment of its own: a replica can seem to be ahead. */
+function replicationLag({ pods, lock }: Known): number | undefined {
+  const leader = lock?.metadata.annotations?.["leader"];
+  const primary = pods.find(({ metadata }) => metadata.name === leader);
+  const end = primary && logPosition(primary);
+  const reached = pods.filter((pod) => pod !== primary).flatMap((pod) => logPosition(pod) ?? []);
+  return end === undefined || reached.length === 0 ? undefined : Math.max(0, end - Math.min(...reached));
+}
+
+export interface MetricsInputs {
+  readonly cache: Cache;
+  readonly inspections: Inspections;
+  /**
+   * False in a replica of the operator that waits for the lease. It would tell the same from its own cache, and each sum over
+   * SampleDBs would be twice as large; what only instances can tell it does not know.
+   */
+  readonly leads: () => boolean;
+}
+
+export function reportDatabases(metrics: Pick<Metrics, "observe">, { cache, inspections, leads }: MetricsInputs): void {
+  metrics.observe<Known>({
+    labelNames: ["namespace", "name"],
+    labels: ({ db }) => ({ namespace: db.metadata.namespace ?? "", name: db.metadata.name }),
+    families,
+    things: () => (leads() ? cache.watched(sampledbs).list() : []).map((db) => known(db, cache, inspections)),
+  });
+}
+
+function known(db: SampleDB, cache: Cache, inspections: Inspections): Known {
+  const { namespace = "", name } = db.metadata;
+  const instances = cache.watched(pods).listBy(byDatabase, `${namespace}/${name}`);
+  return {
+    db,
+    pods: instances.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
+    lock: cache.watched(configMaps).get({ namespace, name: namesOf(db).leader }),
+    certificatesExpire: instances.flatMap(({ metadata }) => inspections.of(metadata.uid ?? "")?.expires ?? []),
+  };
+}
+
+/** A minute is usual; scripts may take as long as they like. */
+const readyBuckets = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800];
+
+/** From its creation to the first time that it is Ready: a moment that nothing keeps, so whoever reconciles notes it. */
+export class TimeToReady {
+  readonly #took: (seconds: number) => void;
+  readonly #now: () => Date;
+  /** Those that have never been Ready, and whether the operator was free to make them so all the while. */
+  readonly #beginning = new BoundedMap<boolean>(10_000);
+
+  constructor(metrics: Pick<Metrics, "duration">, now: () => Date) {
+    this.#took = metrics.duration(
+      "sampledb_time_to_ready_seconds",
+      "From the creation of a SampleDB until it was Ready first",
+      readyBuckets,
+    );
+    this.#now = now;
+  }
+
+  /** What is told of it now, which `db` does not have yet. */
+  told({ metadata, spec, status: before }: SampleDB, now: SampleDBStatus): void {
+    const { uid = "", creationTimestamp, deletionTimestamp } = metadata;
+    const free = !spec.paused && spec.powerState === "Running" && deletionTimestamp === undefined;
+    const begun = this.#beginning.get(uid);
+    if (holds(now, conditionTypes.ready)) {
+      if (begun && creationTimestamp) this.#took((this.#now().getTime() - Date.parse(creationTimestamp)) / 1000);
+      this.#beginning.delete(uid);
+    } else if (begun !== undefined || !holds(before, conditionTypes.initialized)) {
+      this.#beginning.set(uid, free && begun !== false);
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
+import { reasons } from "../../../api/conditions.ts";
+import { compareQuantities } from "../../../kubernetes/quantity.ts";
+import type { ConditionNow } from "../../../runtime/controller/conditions.ts";
+import { Occupied } from "../../../runtime/controller/objects.ts";
+import type { StepsOutcome } from "../../../runtime/controller/steps.ts";
+import { isOfOlderMake } from "../../database/instance.ts";
+import { unprepared } from "../../database/succession.ts";
+import { ordinalOf } from "../../desired/names.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import type { Findings, Observed } from "../scope.ts";
+
+export interface StatusInputs {
+  readonly db: SampleDB;
+  readonly observed: Observed;
+  readonly findings: Findings;
+  readonly outcome: Pick<StepsOutcome, "errors">;
+  /** Of the server that is primary. */
+  readonly version: string | undefined;
+  readonly now: () => Date;
+}
+
+export type Verdict = Omit<ConditionNow, "type">;
+export type Check = (inputs: StatusInputs) => Verdict | undefined;
+
+const no = (reason: string, message: string): Verdict => ({ status: "False", reason, message });
+
+export const invalidSpec: Check = ({ findings: { invalid } }) =>
+  invalid === undefined ? undefined : no(reasons.invalidSpec, `the spec can't be acted on: ${invalid}`);
+
+export const deleting: Check = ({ db, observed }) => {
+  if (db.metadata.deletionTimestamp === undefined) return undefined;
+  const left = observed.instances.map(({ podName }) => podName).join(", ");
+  const policy = db.spec.deletionPolicy === "Delete" ? "then volumes and passwords are deleted" : "volumes and passwords stay";
+  return no(reasons.deleting, `it waits until ${left || "nothing"} has stopped; ${policy}`);
+};
+
+const nameTaken: Check = ({ outcome }) => {
+  const taken = outcome.errors.find(({ cause }) => cause instanceof Occupied);
+  return taken && no(reasons.nameTaken, `${(taken.cause as Error).message}; rename or delete it, or give the SampleDB another name`);
+};
+
+/** What was changed meanwhile waits, whatever it is. */
+export const paused: Check = ({ db }) =>
+  db.spec.paused
+    ? no(reasons.paused, "the operator leaves everything alone while spec.paused is true; what is changed meanwhile waits")
+    : undefined;
+
+export const hibernated: Check = (inputs) => {
+  const { db, observed } = inputs;
+  if (db.spec.powerState !== "Hibernated") return undefined;
+  if (observed.instances.length > 0 && db.spec.paused) return paused(inputs);
+  return observed.instances.length === 0
+    ? no(reasons.hibernated, "all instances are stopped and their volumes kept; set powerState to Running to wake it")
+    : no(reasons.hibernating, `${observed.instances.length} instances are still stopping`);
+};
+
+export const noPrimary: Check = ({ db, observed, outcome }) => {
+  const { primary, initialized, statefulSet } = observed;
+  if (primary?.ready && primary.takesWrites) return undefined;
+  if (db.spec.paused && !statefulSet) return no(reasons.paused, "nothing is made while spec.paused is true");
+  if (!initialized && outcome.errors.length > 0) return no(reasons.provisioning, triedAgain(outcome));
+  if (!initialized) return no(reasons.provisioning, "the first instance is being made");
+  if (primary?.ready) return no(reasons.noPrimary, `${primary.podName} is primary, and the read-write Service does not lead to it yet`);
+  if (primary) return no(reasons.noPrimary, `${primary.podName} is primary and does not answer SQL`);
+  return no(reasons.noPrimary, "no instance takes writes at the moment; the instances elect a primary by themselves");
+};
+
+export const notInitialized: Check = ({ findings: { initialization } }) => {
+  switch (initialization.kind) {
+    case "done":
+      return undefined;
+    case "failed":
+      return no(reasons.initializationFailed, initialization.message);
+    case "missing":
+      return no(reasons.scriptMissing, initialization.message);
+    case "running":
+    case "waiting":
+      return no(reasons.initializing, "role, database, extensions and scripts are being made");
+  }
+};
+
+export const ownChange = "what this version of the operator makes differently";
+
+export const changeNotIn: Check = ({ db, findings: { trial } }) => {
+  if (trial.kind === "accepted") return undefined;
+  const what = trial.asked ? "the change" : ownChange;
+  if (db.spec.powerState === "Hibernated") return no(reasons.changeOnTrial, `${what} is tried out in a Pod of its own once it is woken`);
+  return trial.kind === "running"
+    ? no(reasons.changeOnTrial, `${what} is tried out in a Pod of its own first; the instances go on as they were`)
+    : no(reasons.changeRefused, `${what} does not work, and the instances go on as they were: ${trial.message}`);
+};
+
+/** What nobody has asked for keeps nobody waiting. */
+const askedChangeNotIn: Check = (inputs) => {
+  const { trial } = inputs.findings;
+  return trial.kind !== "accepted" && trial.asked ? changeNotIn(inputs) : undefined;
+};
+
+export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade === undefined ? undefined : no(reasons.notSupported, upgrade));
+
+export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === undefined ? undefined : no(reasons.rollingOut, rollout));
+
+/** Instances of an older make, which do what the user asked for all the same. */
+export const restartPending: Check = ({ observed: { statefulSet, instances } }) => {
+  const newest = statefulSet?.status?.updateRevision;
+  const older = instances.filter((instance) => isOfOlderMake(instance, newest) || instance.heldSettings.length > 0);
+  if (older.length === 0) return undefined;
+  const names = older.map(({ podName, heldSettings }) => (heldSettings.length > 0 ? `${podName} (${heldSettings.join(", ")})` : podName));
+  const how = "annotate the SampleDB with sampledb.io/restart=NOW (any new value) when it suits";
+  return no(reasons.restartPending, `${names.join(", ")} would be made differently by this version of the operator: ${how}`);
+};
+
+const scaling: Check = ({ db, observed }) => {
+  const there = observed.instances.length;
+  const going = observed.instances.filter((instance) => instance.going || instance.ordinal >= db.spec.replicas).length;
+  if (going > 0 && there > db.spec.replicas) return no(reasons.scaling, `${there} instances are there, and ${db.spec.replicas} are wanted`);
+  return undefined;
+};
+
+const instancesMissing: Check = ({ db, observed }) => {
+  const ready = observed.instances.filter((instance) => instance.ready).length;
+  if (ready >= db.spec.replicas) return undefined;
+  const missing = observed.instances
+    .filter((instance) => !instance.ready)
+    .map(({ podName, problem }) => (problem ? `${podName} (${problem.reason})` : podName));
+  const which = missing.length > 0 ? `: not ready ${missing.join(", ")}` : "";
+  return no(reasons.instancesNotReady, `${ready} of ${db.spec.replicas} instances answer SQL${which}`);
+};
+
+/** It serves, and would not go on to if its primary were lost now; or would, and with the next one gone as well nobody. */
+const replicasUnprepared: Check = ({ db, observed }) => {
+  const { instances, primary } = observed;
+  const names = unprepared(observed).map(({ podName }) => podName);
+  if (db.spec.replicas < 2 || !primary || names.length === 0) return undefined;
+  const usually = "After a change of primary, or of an instance, this takes seconds; where it lasts, their logs say why";
+  const told = (meanwhile: string) => `${names.join(" and ")} can't take over from ${primary.podName} yet${meanwhile}. ${usually}`;
+  if (instances.some(({ mayTakeOver }) => mayTakeOver)) {
+    // While paused the budget stays as it was.
+    return no(reasons.replicasBehind, told(db.spec.paused ? "" : ", and until then no instance is evicted"));
+  }
+  return no(reasons.noFailoverCandidate, told(db.spec.synchronousReplication === "Required" ? ", and commits may wait for that" : ""));
+};
+
+const resizing: Check = ({ db, observed }) => {
+  const { size } = db.spec.storage;
+  const growing = [...observed.claims.values()].filter(({ metadata, spec, status }) => {
+    const [asked, there] = [spec?.resources?.requests?.["storage"], status?.capacity?.["storage"]];
+    if (status?.phase !== "Bound" || asked === undefined || there === undefined) return false;
+    // One of an instance that is not wanted may not grow before somebody mounts it.
+    const isWanted = metadata.deletionTimestamp === undefined && ordinalOf(metadata.name) < db.spec.replicas;
+    return isWanted && (isSmaller(there, asked) || isSmaller(asked, size)); // the latter where it is refused, which a blocker tells
+  });
+  if (growing.length === 0) return undefined;
+  return no(reasons.resizing, `volumes are to grow to ${size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);
+};
+
+function isSmaller(one: string, other: string): boolean {
+  return (compareQuantities(one, other) ?? 0) < 0;
+}
+
+const failures: Check = ({ outcome }) => (outcome.errors.length === 0 ? undefined : no(reasons.reconcileFailed, triedAgain(outcome)));
+
+function triedAgain({ errors }: StatusInputs["outcome"]): string {
+  return `it is tried again: ${errors.map(({ message }) => message).join("; ")}`;
+}
+
+/** The first that holds is the reason. What keeps applications from working comes before what does not. */
+export const readiness: readonly Check[] = [
+  deleting,
+  invalidSpec,
+  nameTaken,
+  hibernated,
+  noPrimary,
+  notInitialized,
+  askedChangeNotIn,
+  upgradeNotDone,
+  rollingOut,
+  scaling,
+  instancesMissing,
+  replicasUnprepared,
+  resizing,
+  failures,
+];
+
+/** What the first check that finds something says. */
+export function first(checks: readonly Check[], inputs: StatusInputs): Verdict | undefined {
+  for (const check of checks) {
+    const verdict = check(inputs);
+    if (verdict) return verdict;
+  }
+  return undefined;
+}

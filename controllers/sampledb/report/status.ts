@@ -1,0 +1,95 @@
+// The status: a value computed once from what was observed, never edited along the way.
+import { conditionTypes, reasons } from "../../../api/conditions.ts";
+import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
+import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
+import { instanceSelector, selectorOf } from "../../desired/identity.ts";
+import { namesOf } from "../../desired/names.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import { blockersOf } from "./blockers.ts";
+import {
+  changeNotIn,
+  first,
+  hibernated,
+  invalidSpec,
+  noPrimary,
+  notInitialized,
+  paused,
+  readiness,
+  restartPending,
+  rollingOut,
+  type StatusInputs,
+  upgradeNotDone,
+} from "./readiness.ts";
+
+export function computeStatus(inputs: StatusInputs): SampleDBStatus {
+  const { db, observed, now } = inputs;
+  const { instances } = observed;
+  const names = namesOf(db);
+  const ready = instances.filter((instance) => instance.ready).length;
+  const blockers = blockersOf(inputs);
+  const version = inputs.version ?? db.status?.postgresVersion;
+  return {
+    ...(db.metadata.generation === undefined ? {} : { observedGeneration: db.metadata.generation }),
+    conditions: conditionsNow(db.status?.conditions, conditionList(inputs), db.metadata.generation, now),
+    replicas: instances.length,
+    readyReplicas: ready,
+    selector: selectorOf(instanceSelector(db)),
+    ...primaryName(inputs),
+    instances: instances.map(({ podName, role, ready, timeline, node }) => ({
+      podName,
+      role,
+      ready,
+      ...(timeline === undefined ? {} : { timeline }),
+      ...(node === undefined ? {} : { node }),
+    })),
+    ...(version === undefined ? {} : { postgresVersion: version }),
+    appSecretName: names.applicationSecret,
+    services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
+    ...(blockers.length > 0 ? { blockers } : {}),
+  };
+}
+
+function conditionList(inputs: StatusInputs): ConditionNow[] {
+  const { observed, findings, db } = inputs;
+  const verdict = first(readiness, inputs) ?? {
+    status: "True",
+    reason: reasons.allInstancesReady,
+    message: `${db.spec.replicas} of ${db.spec.replicas} instances answer SQL`,
+  };
+  const primary = first([hibernated, noPrimary], inputs) ?? {
+    status: "True",
+    reason: reasons.primaryAvailable,
+    message: `${observed.primary?.podName} takes writes`,
+  };
+  const applied = first([invalidSpec, paused, changeNotIn, upgradeNotDone, rollingOut, restartPending], inputs) ?? {
+    status: "True",
+    reason: reasons.upToDate,
+    message: "every instance runs as the spec asks",
+  };
+  const initialization = notInitialized(inputs) ?? {
+    status: "True",
+    reason: reasons.initialized,
+    message: findings.initialization.kind === "done" ? findings.initialization.message : "",
+  };
+  return [
+    { type: conditionTypes.ready, ...verdict },
+    { type: conditionTypes.primaryAvailable, ...primary },
+    { type: conditionTypes.initialized, ...initialization },
+    { type: conditionTypes.upToDate, ...applied },
+    ...backupConfigured(db),
+  ] as ConditionNow[];
+}
+
+/** Of the last one while there is none: who looks after a lost primary wants to know which. */
+function primaryName({ db, observed }: StatusInputs): Pick<SampleDBStatus, "primaryPodName"> {
+  const name = observed.primary?.podName ?? db.status?.primaryPodName;
+  return name === undefined ? {} : { primaryPodName: name };
+}
+
+/** None for a SampleDB that asks for no backups. */
+function backupConfigured({ spec }: SampleDB): ConditionNow[] {
+  if (spec.backup === undefined) return [];
+  const message =
+    "This version of the operator does not act on spec.backup: no repository is made, no schedule runs, and no WAL is archived. Back the database up by other means.";
+  return [{ type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message }];
+}
