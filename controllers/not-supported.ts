@@ -45,7 +45,7 @@ function saying<T extends WithConditions>(
   options: ReconcileOptions,
 ): ControllerDefinition {
   return ControllerBuilder.for(name, resource, generationChanged).reconcile(async ({ key, objects }) => {
-    const object = cache.watch(resource).get(key);
+    const object = cache.watched(resource).get(key);
     if (!object || object.metadata.deletionTimestamp) return awaitChange;
     const before = object.status?.conditions ?? [];
     const conditions = conditionsNow(before, [condition(object)], object.metadata.generation, now);

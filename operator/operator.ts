@@ -7,7 +7,7 @@ import { Credentials } from "../controllers/database/credentials.ts";
 import type { Instance } from "../controllers/database/instance.ts";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { notSupportedControllers } from "../controllers/not-supported.ts";
-import { Durations } from "../controllers/patience.ts";
+import { Patience } from "../controllers/patience.ts";
 import { type Dial, dialFor } from "../controllers/patroni/dial.ts";
 import { PatroniApi } from "../controllers/patroni/patroni-api.ts";
 import { KnownChoices } from "../controllers/sampledb/change/choices.ts";
@@ -16,6 +16,7 @@ import { Monitors } from "../controllers/sampledb/foundation/monitors.ts";
 import { Volumes } from "../controllers/sampledb/foundation/volumes.ts";
 import { Inspections } from "../controllers/sampledb/instances/inspections.ts";
 import { reportDatabases, TimeToReady } from "../controllers/sampledb/report/metrics.ts";
+import { declareWatches } from "../controllers/watches.ts";
 import { aborted } from "../runtime/aborted.ts";
 import { Elector } from "../runtime/election/elector.ts";
 import { KubeClient } from "../runtime/kube/client.ts";
@@ -92,13 +93,14 @@ export async function runOperator(process: Process): Promise<void> {
     operatorNamespace: namespace,
     patroni,
     inspections,
-    durations: new Durations(now),
+    patience: new Patience(now),
     timeToReady: new TimeToReady(metrics, now),
     monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
-    volumes: new Volumes(),
+    volumes: new Volumes(now),
     choices: new KnownChoices(settings.postgresImages),
     now,
   };
+  declareWatches(cache);
   manager.add(sampleDBController(database, options));
   reportDatabases(metrics, { cache, inspections, leads: elector?.mayWrite ?? (() => true) });
   for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);

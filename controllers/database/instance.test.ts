@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Endpoint, Pod } from "../kinds/kubernetes.ts";
-import { pod } from "../sampledb/observations.fixture.ts";
+import { pod } from "./instance.fixture.ts";
 import { instanceOf, problemOf } from "./instance.ts";
 
 const running = { state: "running", role: "primary", timeline: 3 };

@@ -1,8 +1,8 @@
 // An instance as it is observed: its Pod, and what Patroni writes on it.
 import { instanceAnnotations, instanceContainer } from "../desired/instances.ts";
 import { ordinalOf } from "../desired/names.ts";
-import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import type { Endpoint, Pod } from "../kinds/kubernetes.ts";
+import { type Member, memberOf } from "../patroni/member.ts";
 
 export interface Instance {
   readonly podName: string;
@@ -55,20 +55,6 @@ export interface Problem {
   readonly message: string;
 }
 
-/**
- * What Patroni tells of a member. It writes it anew in each loop, because the position in the log moves. Whoever may run SQL as a
- * superuser can write in its place: nothing of it is taken for granted.
- */
-interface MemberData {
-  readonly state?: string;
-  readonly role?: string;
-  readonly timeline?: number;
-  readonly replication_state?: string;
-  readonly pending_restart?: boolean;
-  readonly pending_restart_reason?: Readonly<Record<string, { old_value?: unknown; new_value?: unknown } | null>> | null;
-  readonly xlog_location?: number;
-}
-
 /** What others tell of it. */
 interface Told {
   /** Who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides. */
@@ -85,7 +71,7 @@ interface Told {
 
 export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, held = [] }: Told): Instance {
   const { name, uid = "", deletionTimestamp, labels = {}, annotations = {} } = pod.metadata;
-  const data = memberData(pod);
+  const data = memberOf(pod);
   const going = deletionTimestamp !== undefined;
   const streaming = data.replication_state === "streaming";
   const pending = pendingSettings(data);
@@ -126,24 +112,20 @@ export function isAt({ metadata: { uid }, status }: Pod, { addresses: [address],
 
 /** Where an instance is in the write-ahead log, in bytes; it moves all the time, so it is for metrics, not for status. */
 export function logPosition(pod: Pod): number | undefined {
-  return memberData(pod).xlog_location;
+  return memberOf(pod).xlog_location;
 }
 
 export function isReady(pod: Pod): boolean {
   return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 }
 
-function memberData(pod: Pod): MemberData {
-  return jsonAnnotation<MemberData>(pod, "status");
-}
-
-function roleOf({ role, state }: MemberData, leads: boolean): Instance["role"] {
+function roleOf({ role, state }: Member, leads: boolean): Instance["role"] {
   if (role === undefined || state === "stopped" || state === "crashed") return "Unknown";
   if (role === "primary" || role === "promoted") return leads ? "Primary" : "Unknown";
   return role === "replica" ? "Replica" : "Unknown";
 }
 
-function pendingSettings(data: MemberData): PendingSetting[] | undefined {
+function pendingSettings(data: Member): PendingSetting[] | undefined {
   if (data.pending_restart !== true) return undefined;
   return Object.entries(data.pending_restart_reason ?? {}).map(([name, setting]) => ({
     name,

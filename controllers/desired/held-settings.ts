@@ -2,6 +2,7 @@
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import type { ConfigMap } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
+import { ClusterSettings } from "../patroni/state.ts";
 import { memoryOf, parameters } from "./configuration.ts";
 
 /** On Patroni's object of settings: what the user had asked for when they were written. */
@@ -33,9 +34,8 @@ export function heldNames(live: ConfigMap | undefined): string[] {
 export function heldSettings(live: ConfigMap | undefined, asked: Asked): string[] {
   const [before, now] = [jsonAnnotation<AskedNote>(live, askedAnnotation), askedNow(asked)];
   if (before.settings && before.restart !== now.restart) return [];
-  const { postgresql } = jsonAnnotation<{ postgresql: { parameters?: Values } }>(live, "config");
   const wanted = parameters(asked.db);
-  const changed = differing(postgresql?.parameters ?? wanted, wanted);
+  const changed = differing((live && new ClusterSettings(live).parameters) ?? wanted, wanted);
   const askedFor = new Set(differing(before.settings ?? {}, now.settings)); // without a note, all that the user has set
   return [...new Set([...heldNames(live), ...changed])].filter((name) => !askedFor.has(name)).sort();
 }

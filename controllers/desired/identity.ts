@@ -42,7 +42,7 @@ export function owned(db: SampleDB, name: string): ObjectMeta {
 }
 
 /** Of what must outlive the SampleDB, because data can't be had again: a new SampleDB of that name takes it up. */
-export function kept(db: SampleDB, name: string): ObjectMeta {
+export function kept(db: Pick<SampleDB, "metadata">, name: string): ObjectMeta {
   const { namespace = "" } = db.metadata;
   return { name, namespace, labels: labelsOf(db) };
 }

@@ -3,9 +3,8 @@ import type { Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { tlsDirectory } from "./configuration.ts";
 import { passwordOf } from "./credentials.ts";
-import { labelsOf, owned } from "./identity.ts";
-import { containerSecurity, placement, podSecurity } from "./instances.ts";
-import { disrupted, gracePeriodSeconds, jobTolerations, refusedBy } from "./job-pods.ts";
+import { placement } from "./instances.ts";
+import { job, jobTolerations } from "./job.ts";
 import { limitsLike } from "./limits.ts";
 import { namesOf } from "./names.ts";
 import { postgresPort } from "./services.ts";
@@ -36,57 +35,37 @@ export function jobPlacement(db: SampleDB): Pick<PodSpec, "nodeSelector" | "tole
   };
 }
 
-export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
+export function primaryJob(db: SampleDB, { name, component, annotations, ...more }: PrimaryJob): Job {
   const names = namesOf(db);
-  const { annotations } = job;
-  return {
-    apiVersion: "batch/v1",
-    kind: "Job",
-    metadata: { ...owned(db, job.name), annotations },
-    spec: {
-      backoffLimit: 20, // a failover in its middle is no fault of what it does
-      podFailurePolicy: { rules: [disrupted, refusedBy(job.component)] },
-      template: {
-        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": job.component }, annotations },
-        spec: {
-          ...jobPlacement(db),
-          ...podSecurity,
-          automountServiceAccountToken: false,
-          enableServiceLinks: false,
-          restartPolicy: "Never",
-          terminationGracePeriodSeconds: gracePeriodSeconds,
-          containers: [
-            {
-              name: job.component,
-              image: job.image,
-              args: job.args,
-              env: [
-                { name: "PGHOST", value: `${names.readWriteService}.${db.metadata.namespace}.svc` },
-                { name: "PGPORT", value: String(postgresPort) },
-                { name: "PGSSLMODE", value: "verify-full" },
-                { name: "PGSSLROOTCERT", value: `${tlsDirectory}/ca.crt` },
-                { name: "SUPERUSER_PASSWORD", valueFrom: passwordOf(names.superuserSecret) },
-                ...job.env,
-              ],
-              resources: { requests: { cpu: "10m", memory: "32Mi" }, ...limitsLike(db) },
-              securityContext: containerSecurity,
-              volumeMounts: [
-                { name: "tls", mountPath: tlsDirectory, readOnly: true },
-                { name: "tmp", mountPath: "/tmp" },
-                ...(job.volumeMounts ?? []),
-              ],
-            },
-          ],
-          volumes: [
-            {
-              name: "tls",
-              secret: { secretName: names.certificateSecret, defaultMode: 0o640, items: [{ key: "ca.crt", path: "ca.crt" }] },
-            },
-            { name: "tmp", emptyDir: {} },
-            ...(job.volumes ?? []),
-          ],
-        },
-      },
+  return job(db, db, {
+    ...{ name, component, annotations, podAnnotations: annotations },
+    backoffLimit: 20, // a failover in its middle is no fault of its program
+    placement: jobPlacement(db),
+    container: {
+      image: more.image,
+      args: more.args,
+      env: [
+        { name: "PGHOST", value: `${names.readWriteService}.${db.metadata.namespace}.svc` },
+        { name: "PGPORT", value: String(postgresPort) },
+        { name: "PGSSLMODE", value: "verify-full" },
+        { name: "PGSSLROOTCERT", value: `${tlsDirectory}/ca.crt` },
+        { name: "SUPERUSER_PASSWORD", valueFrom: passwordOf(names.superuserSecret) },
+        ...more.env,
+      ],
+      resources: { requests: { cpu: "10m", memory: "32Mi" }, ...limitsLike(db) },
+      volumeMounts: [
+        { name: "tls", mountPath: tlsDirectory, readOnly: true },
+        { name: "tmp", mountPath: "/tmp" },
+        ...(more.volumeMounts ?? []),
+      ],
     },
-  };
+    volumes: [
+      {
+        name: "tls",
+        secret: { secretName: names.certificateSecret, defaultMode: 0o640, items: [{ key: "ca.crt", path: "ca.crt" }] },
+      },
+      { name: "tmp", emptyDir: {} },
+      ...(more.volumes ?? []),
+    ],
+  });
 }

@@ -3,9 +3,9 @@ import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { hostBasedAuthentication, parameters, tlsDirectory } from "./configuration.ts";
-import { labelsOf, owned } from "./identity.ts";
-import { containerSecurity, placement, podSecurity } from "./instances.ts";
-import { disrupted, gracePeriodSeconds, jobTolerations, refusedBy } from "./job-pods.ts";
+import { owned } from "./identity.ts";
+import { placement } from "./instances.ts";
+import { job, jobTolerations } from "./job.ts";
 import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
@@ -64,51 +64,34 @@ export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried)
   const { topologySpreadConstraints = [], affinity, ...where } = placement(db);
   const { podAntiAffinity: _, ...near } = affinity ?? {}; // away from instances means the instances themselves, not this Pod
   const spread = topologySpreadConstraints.filter(isStrict);
-  return {
-    apiVersion: "batch/v1",
-    kind: "Job",
-    metadata: { ...owned(db, name), annotations: { [trialAnnotation]: digest, ...(asked ? {} : { [ownTrialAnnotation]: "true" }) } },
-    spec: {
-      backoffLimit: 2, // a node that restarts is no fault of what is tried
-      podFailurePolicy: { rules: [disrupted, refusedBy(component)] },
-      template: {
-        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": component } },
-        spec: {
-          ...where,
-          tolerations: jobTolerations(db),
-          ...(affinity ? { affinity: near } : {}),
-          ...(spread.length > 0 ? { topologySpreadConstraints: spread } : {}),
-          ...podSecurity,
-          automountServiceAccountToken: false,
-          enableServiceLinks: false,
-          restartPolicy: "Never",
-          terminationGracePeriodSeconds: gracePeriodSeconds,
-          containers: [
-            {
-              name: component,
-              image,
-              args: ["try-settings", String(db.spec.postgresVersion), directory],
-              resources: {
-                ...(db.spec.resources?.limits ? { limits: strings(db.spec.resources.limits) } : {}),
-                requests: beyond(db.spec.resources, running),
-              },
-              securityContext: containerSecurity,
-              volumeMounts: [
-                { name: "settings", mountPath: directory, readOnly: true },
-                { name: "tls", mountPath: tlsDirectory, readOnly: true },
-                { name: "tmp", mountPath: "/tmp" },
-              ],
-            },
-          ],
-          volumes: [
-            { name: "settings", configMap: { name } },
-            { name: "tls", secret: { secretName: certificateSecret, defaultMode: 0o640 } },
-            { name: "tmp", emptyDir: {} },
-          ],
-        },
-      },
+  return job(db, db, {
+    ...{ name, component, annotations: { [trialAnnotation]: digest, ...(asked ? {} : { [ownTrialAnnotation]: "true" }) } },
+    backoffLimit: 2, // a node that restarts is no fault of the settings
+    placement: {
+      ...where,
+      tolerations: jobTolerations(db),
+      ...(affinity ? { affinity: near } : {}),
+      ...(spread.length > 0 ? { topologySpreadConstraints: spread } : {}),
     },
-  };
+    container: {
+      image,
+      args: ["try-settings", String(db.spec.postgresVersion), directory],
+      resources: {
+        ...(db.spec.resources?.limits ? { limits: strings(db.spec.resources.limits) } : {}),
+        requests: beyond(db.spec.resources, running),
+      },
+      volumeMounts: [
+        { name: "settings", mountPath: directory, readOnly: true },
+        { name: "tls", mountPath: tlsDirectory, readOnly: true },
+        { name: "tmp", mountPath: "/tmp" },
+      ],
+    },
+    volumes: [
+      { name: "settings", configMap: { name } },
+      { name: "tls", secret: { secretName: certificateSecret, defaultMode: 0o640 } },
+      { name: "tmp", emptyDir: {} },
+    ],
+  });
 }
 
 /** As a quoted value of postgresql.conf. */

@@ -1,60 +1,64 @@
-// What a Job and its Pod say of how it went.
-import { controllerOf } from "../../runtime/kube/object.ts";
-import { problemOf } from "../database/instance.ts";
+// What a Job and its Pod say of how it went, as a value.
+import { type Problem, problemOf } from "../database/instance.ts";
 import type { Job, Pod } from "../kinds/kubernetes.ts";
-import type { Blocker, Observed } from "../sampledb/scope.ts";
 
-export function jobSucceeded({ status }: Job): boolean {
-  return has(status, "Complete");
+export type JobOutcome =
+  /** `lastFailure` is what its last Pod said: Kubernetes makes another one. */
+  | { readonly kind: "running"; readonly lastFailure?: string | undefined }
+  /** Its Pod does not start, by the word of the scheduler or the kubelet. */
+  | { readonly kind: "stuck"; readonly problem: Problem }
+  /** Its Pod was to end and has not, as on a node that is lost. Whether its work is done, or still going on, is not known. */
+  | { readonly kind: "stranded"; readonly podName: string }
+  | { readonly kind: "succeeded"; readonly message: string | undefined }
+  /** Its program has ended with the exit code for "refused": another try can't help. */
+  | { readonly kind: "refused"; readonly message: string }
+  /** It has used up its tries for some other reason, so another Job may succeed. */
+  | { readonly kind: "failed"; readonly message: string; readonly at: Date };
+
+/** `pod` is the Job's newest. */
+export function outcomeOf(job: Job, pod: Pod | undefined, now: Date): JobOutcome {
+  if (jobSucceeded(job)) return { kind: "succeeded", message: terminationMessage(pod) };
+  const failed = conditionOf(job, "Failed");
+  if (failed) {
+    const message = terminationMessage(pod) ?? failed.message ?? `Job ${job.metadata.name} failed`;
+    // Kubernetes' word for a rule of ours that names the exit code.
+    if (failed.reason === "PodFailurePolicy") return { kind: "refused", message };
+    return { kind: "failed", message, at: new Date(failed.lastTransitionTime ?? now) };
+  }
+  if (!pod) return { kind: "running" };
+  if (isStranded(pod, now)) return { kind: "stranded", podName: pod.metadata.name };
+  const problem = problemOf(pod);
+  if (problem) return { kind: "stuck", problem };
+  return { kind: "running", ...(pod.status?.phase === "Failed" ? { lastFailure: terminationMessage(pod) } : {}) };
 }
 
-export function jobFailed({ status }: Job): boolean {
-  return has(status, "Failed");
+export function jobSucceeded(job: Job): boolean {
+  return conditionOf(job, "Complete") !== undefined;
 }
 
-/** And not by what it ended with, for which its failure policy names the exit codes: such as while no disk could be had for a server. */
-export function ranOutOfTries(job: Job): boolean {
-  const refused = job.status?.conditions?.some(({ type, reason }) => type === "Failed" && reason === "PodFailurePolicy") ?? false;
-  return jobFailed(job) && !refused;
-}
-
-/** Long enough for any kubelet that is there. */
-const secondsToEnd = 30;
-
-/**
- * It goes on, and its Pod was to end and has not: the node is lost, perhaps for good. Kubernetes makes no other meanwhile, because this one
- * might yet fail as the Job's policy says; but what our Jobs do can be done twice.
- */
-export function isStranded(job: Job, pod: Pod | undefined, now: Date): boolean {
-  if (jobSucceeded(job) || jobFailed(job)) return false;
-  if (!pod || controllerOf(pod)?.uid !== job.metadata.uid) return false; // left by the Job before
-  return now.getTime() - Date.parse(pod.metadata.deletionTimestamp ?? "") > secondsToEnd * 1000;
-}
-
-/** The Pod of a Job that goes on does not start, or has failed and is tried again. Without a primary that is no wonder, and told elsewhere. */
-export function hindranceOf(
-  { jobPods, primary }: Pick<Observed, "jobPods" | "primary">,
-  name: string,
-): Omit<Blocker, "reason"> | undefined {
-  const pod = jobPods.get(name);
-  const problem = pod && problemOf(pod);
-  const failed = pod?.status?.phase === "Failed" && primary?.ready;
-  const hindrance = problem ? `does not start: ${problem.reason}: ${problem.message}` : failed && `has failed: ${terminationMessage(pod)}`;
-  if (!hindrance) return undefined;
-  return { message: `the Pod of Job ${name} ${hindrance}`, remedy: "see what the message names; it goes on by itself then" };
+export function jobFailed(job: Job): boolean {
+  return conditionOf(job, "Failed") !== undefined;
 }
 
 export function hasEnded({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
+/** Long enough for any kubelet that is there. */
+const secondsToEnd = 30;
+
+/** Kubernetes makes no other Pod meanwhile, because this one might yet fail as the Job's policy says. */
+function isStranded({ metadata: { deletionTimestamp } }: Pod, now: Date): boolean {
+  return now.getTime() - Date.parse(deletionTimestamp ?? "") > secondsToEnd * 1000;
+}
+
 /** What the container said last. */
-export function terminationMessage(pod: Pod | undefined): string | undefined {
+function terminationMessage(pod: Pod | undefined): string | undefined {
   const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
   if (!ended) return undefined;
   return ended.message?.trim() || (ended.reason === "OOMKilled" ? "it needs more memory than its limit" : `exit code ${ended.exitCode}`);
 }
 
-function has(status: Job["status"], wanted: string): boolean {
-  return status?.conditions?.some(({ type, status }) => type === wanted && status === "True") ?? false;
+function conditionOf({ status }: Job, wanted: string) {
+  return status?.conditions?.find(({ type, status }) => type === wanted && status === "True");
 }

@@ -21,7 +21,8 @@ import { sampleDB } from "../desired/sampledb.fixture.ts";
 import { hasEnded } from "../jobs/outcome.ts";
 import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
-import { Durations } from "../patience.ts";
+import { Patience } from "../patience.ts";
+import { declareWatches } from "../watches.ts";
 import { type Images, KnownChoices } from "./change/choices.ts";
 import { sampleDBController } from "./controller.ts";
 import { Monitors } from "./foundation/monitors.ts";
@@ -93,8 +94,8 @@ export class DatabaseStage implements AsyncDisposable {
         operatorNamespace,
         now,
         inspections: new Inspections(),
-        durations: new Durations(now),
-        volumes: new Volumes(),
+        patience: new Patience(now),
+        volumes: new Volumes(now),
         timeToReady: new TimeToReady(metrics, now),
         monitors: new Monitors({ labels: {}, now }),
         choices: new KnownChoices(version.images),
@@ -103,6 +104,7 @@ export class DatabaseStage implements AsyncDisposable {
         throw new Error("there are no nodes");
       },
     };
+    declareWatches(cache);
     manager.add(sampleDBController(deps, {}));
     const end = new AbortController();
     const ended = manager.run(end.signal);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
-import type { ConfigMap, PersistentVolumeClaim, StatefulSet } from "../../kinds/kubernetes.ts";
+import type { StatefulSet } from "../../kinds/kubernetes.ts";
 import { observed } from "../observations.fixture.ts";
-import { lastPrimary, restartWord } from "../scope.ts";
 import { Choices, type Images, KnownChoices } from "./choices.ts";
+import { restartWord } from "./restart-word.ts";
 
 type Spec = Parameters<typeof sampleDB>[0];
 const ours: Images = { 15: "ours:15", 17: "ours:17" };
@@ -96,27 +96,4 @@ test("the word to restart is kept when the annotation is taken off: taking it of
   expect(restartWord(sampleDB(), observed([], { statefulSet }))).toBe("1");
   expect(restartWord(sampleDB({}, { annotations: { "sampledb.io/restart": "2" } }), observed([], { statefulSet }))).toBe("2");
   expect(restartWord(sampleDB(), observed([]))).toBeUndefined();
-});
-
-describe("who was primary last", () => {
-  const claims = (...ordinals: number[]) => new Map(ordinals.map((ordinal) => [`data-orders-${ordinal}`, {} as PersistentVolumeClaim]));
-  const leader = (annotations: Record<string, string>) => ({ metadata: { name: "orders-leader", annotations } }) as unknown as ConfigMap;
-  const noted = { "sampledb.io/last-primary": "orders-1" };
-
-  test.each<[string, Record<string, string>, string | undefined, number[], number | undefined]>([
-    ["as noted when it was stopped", noted, undefined, [0, 1, 2], 1],
-    ["as the lock says", { leader: "orders-2" }, undefined, [0, 1, 2], 2],
-    ["the lock is newer than a note: it was woken, and failed over since", { ...noted, leader: "orders-2" }, undefined, [0, 1, 2], 2],
-    ["the lock was given back", { ...noted, leader: "" }, undefined, [0, 1, 2], 1],
-    ["what was told last is newer than a note: it was woken, and failed over since", noted, "orders-2", [0, 1, 2], 2],
-    ["as told last", {}, "orders-2", [0, 1, 2], 2],
-    ["its claim is gone: the first that is there", noted, undefined, [2, 3], 2],
-    ["nobody knows", {}, undefined, [3, 2], 2],
-    ["the note is garbage", { "sampledb.io/last-primary": "nobody" }, undefined, [2], 2],
-    ["nothing is there", noted, undefined, [], undefined],
-    ["beyond what is wanted", { "sampledb.io/last-primary": "orders-8" }, undefined, [0, 8], 8],
-  ])("%s", (_, annotations, primaryPodName, ordinals, expected) => {
-    const db = { ...sampleDB(), status: primaryPodName === undefined ? {} : { primaryPodName } };
-    expect(lastPrimary(db, observed([], { leader: leader(annotations), claims: claims(...ordinals) }))).toBe(expected);
-  });
 });

@@ -1,14 +1,15 @@
 // Patroni's configuration, and the objects in which it keeps its state.
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
+import { controllerOf } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
-import { jsonAnnotation } from "../../kinds/json-annotation.ts";
+import { namesOf } from "../../desired/names.ts";
 import { configMaps } from "../../kinds/kubernetes.ts";
-import { restartWord, type SampleDBStep, type Scope } from "../scope.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+import { restartWord } from "./restart-word.ts";
 
-/** An instance looks at its settings at the latest after this; only then is it known what waits for a restart. */
+/** An instance looks at its settings at the latest after this. Only then is it known which of them wait for a restart. */
 const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
@@ -28,6 +29,7 @@ export const configuration: SampleDBStep = async (scope) => {
   await Promise.all(
     patroniStates(db).map((state) => objects.keep(db, state.metadata.name, choices.digest, () => [wanted(configMaps, state)])),
   );
+  if (findings.trial.kind === "accepted" || isConfigured(scope)) findings.confirmed.add("configuration");
   const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
   if (settled <= 0 || observed.instances.length === 0) return done;
   findings.settling = true;
@@ -35,23 +37,27 @@ export const configuration: SampleDBStep = async (scope) => {
   return doneUntil(settled);
 };
 
-/** What is different while a database is made ends with it, also where something else is on trial meanwhile. */
-async function endMaking({ observed: { dynamicConfig: live, initialized }, client }: Scope): Promise<void> {
-  const settings = jsonAnnotation<{ synchronous_mode: string }>(live, "config");
-  if (!live || !initialized || settings.synchronous_mode !== "on") return;
-  const config = JSON.stringify({ ...settings, synchronous_mode: "quorum" });
-  await client.mergePatch(configMaps, keyOf(live), { metadata: { annotations: { config } } });
+/** The configuration of an earlier run is there and this database's own, while a change is on trial. */
+function isConfigured({ db, deps, key, observed: { patroni } }: Scope): boolean {
+  const file = deps.cache.watched(configMaps).get({ namespace: key.namespace, name: namesOf(db).patroniConfig });
+  return patroni.settings !== undefined && file !== undefined && controllerOf(file)?.uid === db.metadata.uid;
+}
+
+/** Settings that hold only while a database is made end with the making, also while a change is on trial. */
+async function endMaking({ observed: { patroni, initialized }, client }: Scope): Promise<void> {
+  if (initialized && patroni.settings?.synchronousMode === "on") await patroni.settings.setSynchronousMode(client, "quorum");
 }
 
 /**
- * When the settings that are wanted were written, and which of them nobody has asked for. What changes with the end of the making is no
- * change: nobody has to settle.
+ * When the settings of now were written first, and which of them the user has not asked for. The difference between the settings while a
+ * database is made and afterwards is no change: no instance has to settle for it.
  */
 function settingsStage(
-  { choices, observed: { dynamicConfig: live }, deps, findings }: Scope,
+  { choices, observed: { patroni }, deps, findings }: Scope,
   asked: Asked,
 ): { readonly since: string; readonly held: readonly string[] } {
-  const { config, [settingsSinceAnnotation]: since } = live?.metadata.annotations ?? {};
-  const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => choices.settings(initialized) === config);
-  return { since: same && since !== undefined ? since : deps.now().toISOString(), held: heldSettings(live, asked) };
+  const live = patroni.settings;
+  const since = live?.object.metadata.annotations?.[settingsSinceAnnotation];
+  const same = findings.trial.kind !== "accepted" || [true, false].some((initialized) => choices.settings(initialized) === live?.text);
+  return { since: same && since !== undefined ? since : deps.now().toISOString(), held: heldSettings(live?.object, asked) };
 }

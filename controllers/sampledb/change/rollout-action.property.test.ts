@@ -1,8 +1,8 @@
 // A rollout played to its end on random databases: what it takes down, and that it ends.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { instance } from "../../database/instance.fixture.ts";
 import type { Instance, PendingSetting } from "../../database/instance.ts";
-import { instance } from "../observations.fixture.ts";
 import { nextRolloutAction } from "./rollout-action.ts";
 
 const asked = "now";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { instance, primary } from "../../database/instance.fixture.ts";
 import type { Instance } from "../../database/instance.ts";
-import { instance, primary } from "../observations.fixture.ts";
 import { nextRolloutAction, type RolloutAction } from "./rollout-action.ts";
 
 const old = { asked: "before" } as const;

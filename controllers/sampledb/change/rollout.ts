@@ -2,7 +2,8 @@
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { pods } from "../../kinds/kubernetes.ts";
 import { switchover } from "../election/switchover.ts";
-import { restartWord, type SampleDBStep, type Scope } from "../scope.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+import { restartWord } from "./restart-word.ts";
 import { nextRolloutAction } from "./rollout-action.ts";
 
 /** A switchover that Patroni did not carry out is looked at again; what changes brings us back before. */
@@ -48,6 +49,5 @@ export const rollout: SampleDBStep = async (scope) => {
 
 /** Nobody is taken away from what is under way: a first instance that is cut short can't be taken up again, and an heir is waited for. */
 function isBusy({ observed, findings }: Scope): boolean {
-  const ordered = observed.failover?.metadata.annotations?.["member"];
-  return observed.bootstrapping || findings.switchoverOrdered || ordered !== undefined;
+  return observed.bootstrapping || findings.switchoverOrdered || observed.patroni.order?.to !== undefined;
 }

@@ -4,9 +4,11 @@ import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { Conflict } from "../../../runtime/kube/errors.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
 import { eventually, eventuallySucceeds } from "../../../tools/eventually.ts";
+import { observeDatabase } from "../../database/view.ts";
 import * as kinds from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
-import { observe, type Scope } from "../scope.ts";
+import { LeaderLock } from "../../patroni/state.ts";
+import type { Scope } from "../scope.ts";
 import { DatabaseStage, installKinds } from "../stage.fixture.ts";
 import { abandonedLock } from "./abandoned-lock.ts";
 
@@ -109,7 +111,8 @@ test("a lock that was renewed meanwhile is left, whatever was read of it before"
   await heard("orders-leader");
   await ends({ state: { terminated: killed } });
   const db = await client.get(sampledbs, stage.key("orders"));
-  const observed = { ...observe(db, operator.deps.cache), leader: stale };
+  const view = observeDatabase(db, operator.deps.cache);
+  const observed = { ...view, patroni: { ...view.patroni, lock: new LeaderLock(stale) } };
   const scope = { db, key: stage.key("orders"), client, deps: operator.deps, observed } as unknown as Scope;
   await expect(abandonedLock(scope)).rejects.toThrow(Conflict);
   expect(await holder()).toBe("orders-0");

@@ -1,19 +1,20 @@
-// A primary that is killed gives its lock back when it is started again. Where the kubelet lets it wait, as after a second kill within
-// ten minutes, the others would wait until the lock has run out. The kubelet's word that it has ended is enough to take the lock from it.
+// Gives the lock of a primary back whose container has ended and is not started again.
+//
+// A primary that is killed gives its lock back when the kubelet starts it again. After a second kill within ten minutes the kubelet lets it
+// wait, and the replicas would wait until the lock has run out. The kubelet's word that the container has ended is enough to take the lock.
 import { done } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
 import { endOf, type Instance } from "../../database/instance.ts";
-import { type ConfigMap, configMaps, pods } from "../../kinds/kubernetes.ts";
+import { pods } from "../../kinds/kubernetes.ts";
+import type { LeaderLock } from "../../patroni/state.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
 export const abandonedLock: SampleDBStep = async (scope) => {
   const { db, observed, client, deps } = scope;
-  const { leader, primary } = observed;
-  if (!leader || !primary?.ended || isRenewedSince(leader, primary.ended.at) || !mayBeReplaced(observed)) return done;
+  const { primary } = observed;
+  const { lock } = observed.patroni;
+  if (!lock || !primary?.ended || isRenewedSince(lock, primary.ended.at) || !mayBeReplaced(observed)) return done;
   if (!(await hasEndedStill(scope, primary))) return done;
-  // Of the lock as it was read: whoever has renewed or taken it since keeps it.
-  const { resourceVersion } = leader.metadata;
-  await client.mergePatch(configMaps, keyOf(leader), { metadata: { resourceVersion, annotations: { leader: null } } });
+  await lock.release(client);
   const { reason, exitCode } = primary.ended;
   const note = `${primary.podName} has ended (${reason}, exit code ${exitCode}): another is elected at once`;
   deps.events.record(db, { type: "Warning", reason: "PrimaryEnded", action: "Failover", note });
@@ -21,19 +22,17 @@ export const abandonedLock: SampleDBStep = async (scope) => {
 };
 
 /**
- * Where commits wait for nobody it is to recover by itself: a replica may lack what was acknowledged. Whoever is named by an order leads
- * without asking whether the last primary is down, so an order is waited for.
+ * Where commits wait for nobody, the primary is to recover by itself: a replica may lack commits that were acknowledged. An open order is
+ * waited for: its candidate leads without asking whether the last primary is down.
  */
-function mayBeReplaced({ commitsWait, instances, primary, failover }: Scope["observed"]): boolean {
-  const isOrdered = failover?.metadata.annotations?.["member"] !== undefined;
+function mayBeReplaced({ commitsWait, instances, primary, patroni: { order } }: Scope["observed"]): boolean {
   const couldLead = (instance: Instance) => instance !== primary && instance.mayTakeOver && !instance.going && !instance.ended;
-  return commitsWait && !isOrdered && instances.some(couldLead);
+  return commitsWait && order?.to === undefined && instances.some(couldLead);
 }
 
 /** By the next container: the Pod's status may be behind. Both moments are by the clock of its node, the end in whole seconds. */
-function isRenewedSince({ metadata }: ConfigMap, end: string): boolean {
-  const renewed = Date.parse(metadata.annotations?.["renewTime"] ?? "");
-  return !(renewed < Date.parse(end) + 1000); // also where one of them can't be read
+function isRenewedSince({ renewal }: LeaderLock, end: string): boolean {
+  return !(Date.parse(renewal ?? "") < Date.parse(end) + 1000); // also where one of them can't be read
 }
 
 /** Asked of the API server: another Pod of its name may lead by now, on a node with another clock. */

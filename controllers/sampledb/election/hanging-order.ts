@@ -1,34 +1,29 @@
-// An order to hand over whose primary is lost before it could: Patroni waits for whoever was named, and where that one may not lead
-// nobody is elected. Taken back, they elect. One that was carried out leaves a note, which goes when it is of no use any more.
+// Takes an order to hand over back that nobody carries out.
+//
+// Where the primary is lost before it could hand over, Patroni waits for the named candidate. Where that one may not lead, nobody is elected.
+// An order that was carried out leaves a note of its candidate, which goes here when it is of no use any more.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
-import { configMaps } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep } from "../scope.ts";
-import { namedAnnotation } from "./switchover.ts";
 
 /**
- * Handing over takes some seconds; whoever stops for longer, as with much to write at its end, hands over to whoever is elected. Counted
- * from the order, because a lost node looks well for most of a minute.
+ * Handing over takes some seconds. A primary that stops for longer, as with much to write at its end, hands over to an elected instance.
+ * Counted from the order, because a lost node looks well for most of a minute.
  */
 const patienceSeconds = 30;
 
-export const hangingOrder: SampleDBStep = async ({ db, observed: { failover, primary }, client, deps }) => {
-  const { leader, member, scheduled_at: later, [namedAnnotation]: named } = failover?.metadata.annotations ?? {};
-  const { uid = "" } = failover?.metadata ?? {};
-  const isOpen = leader !== undefined || member !== undefined;
-  if (!failover || later !== undefined || (!isOpen && named === undefined)) {
-    deps.durations.end(uid);
+export const hangingOrder: SampleDBStep = async ({ db, observed, client, deps }) => {
+  const { order } = observed.patroni;
+  if (!order || order.isScheduled || (!order.isOpen && order.named === undefined)) {
+    deps.patience.end(order?.uid ?? "");
     return done;
   }
-  const isCarriedOut = !isOpen && primary?.takesWrites === true;
-  const left = patienceSeconds - deps.durations.seconds(uid);
+  const isCarriedOut = !order.isOpen && observed.primary?.takesWrites === true;
+  const left = patienceSeconds - deps.patience.seconds(order.uid);
   if (!isCarriedOut && left > 0) return doneUntil(left);
-  const { resourceVersion } = failover.metadata;
-  const annotations = { leader: null, member: null, [namedAnnotation]: null };
-  await client.mergePatch(configMaps, keyOf(failover), { metadata: { resourceVersion, annotations } });
-  deps.durations.end(uid);
-  if (!isOpen) return done;
-  const note = `from ${leader ?? "whoever leads"} to ${member ?? "whoever is elected"}: not carried out for ${patienceSeconds} s`;
+  await order.takeBack(client);
+  deps.patience.end(order.uid);
+  if (!order.isOpen) return done;
+  const note = `from ${order.from ?? "the primary"} to ${order.to ?? "an elected instance"}: not carried out for ${patienceSeconds} s`;
   deps.events.record(db, { type: "Warning", reason: "SwitchoverTakenBack", action: "Switchover", note });
   return done;
 };

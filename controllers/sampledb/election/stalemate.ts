@@ -1,49 +1,47 @@
-// Nobody leads, and left to themselves nobody would. A former primary has more log than whoever has the newer history, which Patroni
-// compares without asking whose it is; or commits waited for nobody but the last primary, and a person has said that it is gone for good.
+// Appoints a leader where the instances can't agree on one by themselves.
+//
+// Two ways lead there. A former primary has more log than the instance with the newer history, and Patroni compares positions without asking
+// whose history they are of. Or commits waited for the last primary alone, and a person has said that it is gone for good.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
 import { logPosition } from "../../database/instance.ts";
 import { namesOf } from "../../desired/names.ts";
-import { type ConfigMap, configMaps, pods } from "../../kinds/kubernetes.ts";
-import { givenUp, type SampleDBStep, type Scope } from "../scope.ts";
+import { configMaps, pods } from "../../kinds/kubernetes.ts";
+import { LeaderLock, Synchrony } from "../../patroni/state.ts";
+import { toldSeconds } from "../../telling/blockers.ts";
+import { givenUp } from "../orders/replacement-order.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
 import { type Candidate, heirOf } from "./heir.ts";
 
-/** Twice as long as the lock is good for: whoever can be elected by the others is by then. */
+/** Twice as long as the lock is good for: by then the instances have elected whoever they can. */
 const patienceSeconds = 40;
 const lookAgainSeconds = 10;
 
 export const stalemate: SampleDBStep = async (scope) => {
   const { db, observed, deps, findings } = scope;
-  const { leader, primary, initialized } = observed;
-  if (!leader) return done;
+  const { primary, initialized } = observed;
+  const { lock } = observed.patroni;
+  if (!lock) return done;
   const mayBe = initialized && !primary?.ready;
   const heir = mayBe ? heirOf(candidates(scope), { wanted: db.spec.replicas, givenUp: givenUp(db, observed) }) : undefined;
-  const since = `${leader.metadata.uid}/nobody`;
+  const nobody = `${lock.uid}/nobody`;
   if (heir === undefined) {
-    deps.durations.end(since);
+    deps.patience.end(nobody);
     return done;
   }
-  findings.blockers.push({
+  const blocker = {
     reason: "Stalemate",
     message: `nobody leads, and ${heir} has the newest data`,
     remedy: `none is needed: it is told to lead when nobody has for ${patienceSeconds} s`,
-  });
-  const isHeld = holds(leader) !== undefined && deps.durations.seconds(`${leader.metadata.uid}/${renewal(leader)}`) < patienceSeconds;
-  const left = patienceSeconds - deps.durations.seconds(since);
-  if (left > 0) return doneUntil(left);
-  if (!isHeld) await orderToLead(scope, leader, heir);
+  };
+  findings.blockers.push(blocker);
+  // An instance that is refused takes the lock too, for a moment and again and again: only one renewal that stays is nobody's.
+  const isHeld = lock.holder !== undefined && deps.patience.seconds(`${lock.uid}/${lock.renewal}`) < patienceSeconds;
+  // By the status as well as by memory: the appointment may cost the log that only another instance has.
+  const waited = Math.min(deps.patience.seconds(nobody), toldSeconds(db.status?.blockers, blocker, deps.now()));
+  if (waited < patienceSeconds) return doneUntil(Math.max(1, patienceSeconds - waited));
+  if (!isHeld) await appoint(scope, lock, heir);
   return doneUntil(lookAgainSeconds);
 };
-
-/** Whoever is refused takes the lock too, for a moment and again and again. */
-function holds({ metadata }: ConfigMap): string | undefined {
-  return metadata.annotations?.["leader"] || undefined;
-}
-
-/** Another one each time. */
-function renewal({ metadata }: ConfigMap): string | undefined {
-  return metadata.annotations?.["renewTime"];
-}
 
 function candidates({ observed: { instances }, deps, key }: Scope): Candidate[] {
   return instances.map((instance) => {
@@ -53,21 +51,20 @@ function candidates({ observed: { instances }, deps, key }: Scope): Candidate[] 
 }
 
 /** By Patroni's own way. The image asks once more before it promotes: nobody leads who hears of a newer history. */
-async function orderToLead(scope: Scope, leader: ConfigMap, heir: string): Promise<void> {
+async function appoint(scope: Scope, lock: LeaderLock, heir: string): Promise<void> {
   const { db, observed, client, deps, key, findings } = scope;
-  const { failover } = observed;
-  const now = await client.get(configMaps, keyOf(leader)); // the cache may be behind
-  const isTaken = holds(now) !== undefined && renewal(now) !== renewal(leader);
-  if (!failover || isTaken || failover.metadata.annotations?.["member"] !== undefined) return;
-  const sync = await client.find(configMaps, { namespace: key.namespace, name: namesOf(db).sync });
+  const { order } = observed.patroni;
+  const find = (name: string) => client.find(configMaps, { namespace: key.namespace, name });
+  // Asked of the API server, because the cache may be behind.
+  const [lockNow, syncNow] = await Promise.all([find(namesOf(db).leader), find(namesOf(db).sync)]);
+  const now = lockNow && new LeaderLock(lockNow);
+  const isTaken = now?.holder !== undefined && now.renewal !== lock.renewal;
+  if (!order || isTaken || order.to !== undefined) return;
+  const synchrony = syncNow && new Synchrony(syncNow);
   const lost = givenUp(db, observed);
-  if (sync && lost !== undefined && sync.metadata.annotations?.["leader"] === lost) {
-    const { resourceVersion } = sync.metadata;
-    const annotations = { leader: null, sync_standby: null, quorum: null };
-    await client.mergePatch(configMaps, keyOf(sync), { metadata: { resourceVersion, annotations } });
-  }
+  if (lost !== undefined && synchrony?.leader === lost) await synchrony.forget(client);
   findings.switchoverOrdered = true;
-  await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations: { leader: null, member: heir } } });
+  await order.appoint(client, heir);
   const note = `nobody has led for ${patienceSeconds} s: ${heir} is to, which has the newest data`;
   deps.events.record(db, { type: "Warning", reason: "FailoverOrdered", action: "Failover", note });
 }

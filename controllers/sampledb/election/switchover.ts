@@ -1,26 +1,13 @@
-// Hands the primary's part over, by Patroni's own way: the order is an object, so it needs no connection to an instance.
-import { keyOf } from "../../../runtime/kube/object.ts";
+// Orders a primary to hand over, by Patroni's own way: the order is an object, so it needs no connection to an instance.
 import type { Instance } from "../../database/instance.ts";
-import { configMaps } from "../../kinds/kubernetes.ts";
 import type { Scope } from "../scope.ts";
 
-/** Beside the order, which Patroni takes away before it asks may-promote: who is named has to have all that the last primary had. */
-export const namedAnnotation = "sampledb.io/named";
-
-export async function switchover(
-  { db, observed: { failover }, client, deps, findings }: Scope,
-  from: Instance,
-  to: Instance,
-): Promise<void> {
-  // One order at a time: Patroni takes it away when it is carried out, or when it can't be.
-  if (!failover || findings.switchoverOrdered || failover.metadata.annotations?.["member"] !== undefined) return;
+export async function switchover({ db, observed, client, deps, findings }: Scope, from: Instance, to: Instance): Promise<void> {
+  const { order } = observed.patroni;
+  // One order at a time.
+  if (!order || findings.switchoverOrdered || order.to !== undefined) return;
   findings.switchoverOrdered = true;
-  const annotations = { leader: from.podName, member: to.podName, [namedAnnotation]: to.podName };
-  await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations } });
-  deps.events.record(db, {
-    type: "Normal",
-    reason: "SwitchoverOrdered",
-    action: "Switchover",
-    note: `from ${from.podName} to ${to.podName}`,
-  });
+  await order.handOver(client, from.podName, to.podName);
+  const note = `from ${from.podName} to ${to.podName}`;
+  deps.events.record(db, { type: "Normal", reason: "SwitchoverOrdered", action: "Switchover", note });
 }

@@ -3,16 +3,18 @@ import { done } from "../../../runtime/controller/steps.ts";
 import { Conflict, NotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { isAt } from "../../database/instance.ts";
+import { leaderNow } from "../../database/view.ts";
 import { endpointOf } from "../../desired/services.ts";
 import { type Endpoint, type EndpointSlice, endpointSlices, type Pod, pods } from "../../kinds/kubernetes.ts";
-import { leaderNow, type SampleDBStep, type Scope } from "../scope.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
 
 export const writePath: SampleDBStep = async (scope) => {
   const { primary, instances, writeSlice } = scope.observed;
   if (!writeSlice) return done; // it is being made
   if (primary?.ready) {
     // The lock, the slice and the Pods come by different watches, and one of them may be behind.
-    if (!primary.takesWrites && (await leaderNow(scope)) === primary.podName) await leadTo(scope, writeSlice, primary.podName);
+    if (!primary.takesWrites && (await leaderNow(scope.db, scope.client)) === primary.podName)
+      await leadTo(scope, writeSlice, primary.podName);
     return done;
   }
   const [endpoint] = writeSlice.endpoints ?? [];

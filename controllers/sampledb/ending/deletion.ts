@@ -5,10 +5,11 @@ import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
-import { belongsTo } from "../../desired/identity.ts";
+import { belongsTo, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets } from "../../kinds/kubernetes.ts";
-import { retention } from "../foundation/retention.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import { byDatabase } from "../../watches.ts";
 import { mayHaveData, removeEmpty } from "../foundation/storage.ts";
 import { applyRange, noteLastPrimary, rangeNow } from "../instances/instances.ts";
 import type { Scope } from "../scope.ts";
@@ -22,9 +23,9 @@ const lookAgainSeconds = 5;
  * what outlives a SampleDB stays, or goes where the user has said so; all else is the garbage collector's.
  */
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
-  const { db, observed, deps } = scope;
+  const { db, observed, deps, client } = scope;
   if (db.spec.deletionPolicy !== "Delete") {
-    await retention(scope); // before the first claim can go
+    for (const claim of observed.claims.values()) await deps.volumes.tell(client, claim, "keep"); // before the first claim can go
     await tellNamespaceEnd(scope);
   }
   // As long as the StatefulSet wants Pods it makes them, and their claims, also behind our back.
@@ -54,21 +55,26 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
     if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreNotFound);
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
-  for (const name of [names.initJob, names.trialJob, names.rotation]) await objects.remove(jobs, here(name), db);
+  for (const job of deps.cache.watched(jobs).listBy(byDatabase, `${key.namespace}/${key.name}`)) await objects.remove(jobs, keyOf(job), db);
   for (const claim of observed.claims.values()) {
-    await deps.volumes.release(client, claim);
+    await deps.volumes.tell(client, claim, "release");
     await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreNotFound);
   }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
-  for (const name of [names.superuserSecret, names.replicationSecret, names.applicationSecret, names.rotation, names.certificateSecret])
-    await remove(secrets, here(name));
+  for (const name of [...keptSecrets(db), names.rotation]) await remove(secrets, here(name));
   await remove(secrets, deps.credentials.authorityKey(db));
+}
+
+function keptSecrets(db: SampleDB): string[] {
+  const { superuserSecret, replicationSecret, applicationSecret, certificateSecret } = namesOf(db);
+  return [superuserSecret, replicationSecret, applicationSecret, certificateSecret];
 }
 
 async function leave(scope: Scope): Promise<void> {
   const { db, observed, deps } = scope;
   for (const claim of observed.claims.values()) if (!mayHaveData(claim)) await removeEmpty(scope, claim);
   const claims = [...observed.claims.values()].filter(mayHaveData).map(({ metadata }) => metadata.name);
-  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
+  const selector = selectorOf(instanceSelector(db)); // by component too: a repository of backups wears the name as well
+  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. When they are not wanted: kubectl delete pvc,configmap --selector=${selector}, and the Secrets ${keptSecrets(db).join(", ")}`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }

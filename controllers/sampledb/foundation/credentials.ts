@@ -15,6 +15,7 @@ export const credentials: SampleDBStep = async ({ db, client, deps, observed, fi
   const { serving, unproven, passwordWaits } = await deps.credentials.ensure(db, client, { trusted, hasData: observed.initialized });
   findings.serving = serving;
   findings.passwordWaits = passwordWaits;
+  findings.confirmed.add("credentials");
   for (const name of unproven) {
     const byOrder = `kubectl annotate sampledb ${db.metadata.name} ${rotateAnnotation}=app`;
     const byHand = `ALTER ROLE … PASSWORD with the one in the Secret, as postgres in the primary's Pod; then kubectl annotate secret ${name} ${unprovenAnnotation}-`;

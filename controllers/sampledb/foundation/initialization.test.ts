@@ -1,25 +1,38 @@
 import { expect, test } from "vitest";
+import { controlledBy } from "../../../runtime/kube/object.ts";
+import { cacheOf } from "../../cache.fixture.ts";
+import { primary } from "../../database/instance.fixture.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { Job } from "../../kinds/kubernetes.ts";
-import { findings, observed, primary } from "../observations.fixture.ts";
+import { findings, now, observed } from "../observations.fixture.ts";
 import type { Scope } from "../scope.ts";
 import { initialization } from "./initialization.ts";
+
+const { namespace = "" } = sampleDB().metadata;
 
 const ended: Job = {
   apiVersion: "batch/v1",
   kind: "Job",
-  metadata: { name: "orders-init", namespace: "shop" },
+  metadata: { name: "orders-init", namespace, ownerReferences: [controlledBy(sampleDB())] },
   status: { conditions: [{ type: "Complete", status: "True" }] },
 };
 
 /** With no script there is nothing to ask the API server for. */
 function scope(initJob: Job): Scope {
   const found = findings({ initialization: { kind: "waiting" } });
+  const deps = { cache: cacheOf(initJob), now };
   const choices = { image: "postgres:17" };
-  return { db: sampleDB(), choices, observed: observed([primary(0)], { initJob }), findings: found } as unknown as Scope;
+  return {
+    db: sampleDB(),
+    key: { namespace, name: "orders" },
+    deps,
+    choices,
+    observed: observed([primary(0)]),
+    findings: found,
+  } as unknown as Scope;
 }
 
-test("once the Job has ended well it is come back for: nothing else may change any more, and it is still to be removed", async () => {
+test("an init Job that has succeeded is looked at again, because nothing else may bring the operator back to remove it", async () => {
   const here = scope(ended);
   const { result } = await initialization(here);
   expect(here.findings.initialization).toMatchObject({ kind: "done" });

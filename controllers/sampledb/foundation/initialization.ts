@@ -1,73 +1,81 @@
-// The init Job: while the first server is made, so that it is there when the server is; and again when what failed was mended.
+// The init Job: made with the first server, so that it waits for it, and run again when a script was corrected.
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
 import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { limitsLike } from "../../desired/limits.ts";
 import { namesOf } from "../../desired/names.ts";
 import { jobPlacement } from "../../desired/primary-job.ts";
-import { hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../../jobs/outcome.ts";
-import { configMaps, jobs, secrets } from "../../kinds/kubernetes.ts";
-import { type Initialization, imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
+import { findJob, type JobRequest, lookAtJobSeconds, removeJob, runJob } from "../../jobs/runner.ts";
+import { configMaps, secrets } from "../../kinds/kubernetes.ts";
+import { jobHindrance } from "../job-hindrance.ts";
+import { type Initialization, imageInUse, jobContext, type SampleDBStep, type Scope } from "../scope.ts";
 
 /** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
 const lookAgainSeconds = 10;
-/** A Job that runs brings us back, unless its node is lost. */
-const stillRunsSeconds = 30;
-/** Once it has been told that it is done, the Job goes; and nobody else might bring us back for that. */
+/** Once the status tells that it is done, the Job goes; and nothing else might bring the operator back for that. */
 const removeSeconds = 1;
 
 export const initialization: SampleDBStep = async (scope) => {
-  const { db, observed, findings, objects } = scope;
+  const { observed, findings } = scope;
   if (findings.initialization.kind === "done") {
-    if (observed.initJob) await objects.remove(jobs, keyOf(observed.initJob), db); // it has been told
+    const job = initKey(scope);
+    if (findJob(scope.deps.cache, job.owner, job.key)) await removeJob(jobContext(scope), job); // the status has told it
     return done;
   }
-  if (!observed.bootstrapping && !observed.primary) return done; // it would wait for nobody
+  if (!observed.bootstrapping && !observed.primary) return done; // the Job would wait for nobody
   findings.initialization = await initialized(scope);
   const { kind } = findings.initialization;
-  if (kind === "running") return doneUntil(stillRunsSeconds);
+  if (kind === "running") return doneUntil(lookAtJobSeconds);
   return doneUntil(kind === "done" ? removeSeconds : lookAgainSeconds);
 };
 
 async function initialized(scope: Scope): Promise<Initialization> {
-  const { db, observed, objects, key, findings, deps } = scope;
-  const { bootstrap } = db.spec;
-  const texts = await Promise.all((bootstrap.scripts ?? []).map((script) => scriptText(scope, script)));
+  const { findings } = scope;
+  const texts = await Promise.all((scope.db.spec.bootstrap.scripts ?? []).map((script) => scriptText(scope, script)));
   const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
   if (missing.length > 0) {
     const message = missing.join("; ");
     findings.blockers.push({ reason: "ScriptMissing", message, remedy: "make it; initialization goes on by itself then" });
     return { kind: "missing", message };
   }
+  const request = initRequest(scope, texts);
+  const outcome = await runJob(jobContext(scope), request);
+  switch (outcome.kind) {
+    case "succeeded":
+      return { kind: "done", message: outcome.message ?? "initialized" };
+    case "refused":
+      findings.blockers.push({
+        reason: "InitializationFailed",
+        message: outcome.message,
+        remedy: `correct the script: it is run again by itself; or look at the logs of Job ${request.key.name}`,
+      });
+      return { kind: "failed", message: outcome.message };
+    default: {
+      const hindrance = jobHindrance(scope, request.key.name, outcome);
+      if (hindrance) findings.blockers.push({ reason: "InitializationStuck", ...hindrance });
+      return { kind: "running" };
+    }
+  }
+}
+
+function initKey({ db, key: { namespace } }: Scope): Pick<JobRequest, "key" | "owner"> {
+  return { key: { namespace, name: namesOf(db).initJob }, owner: db };
+}
+
+function initRequest(scope: Scope, texts: readonly ScriptText[]): JobRequest {
+  const { db } = scope;
+  const { bootstrap } = db.spec;
   const image = imageInUse(scope);
   const inputs = digest({ bootstrap, texts, image, where: jobPlacement(db), ...limitsLike(db) });
-  const { initJob: name } = namesOf(db);
-  const job = observed.initJob;
-  if (!job) {
-    await objects.apply(jobs, initJob(db, inputs, image));
-    return { kind: "running" };
-  }
-  const pod = observed.jobPods.get(name);
-  const message = terminationMessage(pod);
-  if (jobSucceeded(job)) return { kind: "done", message: message ?? "initialized" };
-  const mended = job.metadata.annotations?.[initializationAnnotation] !== inputs;
-  if (mended || ranOutOfTries(job) || isStranded(job, pod, deps.now())) {
-    await objects.remove(jobs, { namespace: key.namespace, name }, db); // its end brings us back, with a new one
-    return { kind: "running" };
-  }
-  if (!jobFailed(job)) {
-    const hindrance = hindranceOf(observed, name);
-    if (hindrance) findings.blockers.push({ reason: "InitializationStuck", ...hindrance });
-    return { kind: "running" };
-  }
-  const told = message ?? "the init Job failed";
-  findings.blockers.push({
-    reason: "InitializationFailed",
-    message: told,
-    remedy: `correct the script: it is run again by itself; or look at the logs of Job ${name}`,
-  });
-  return { kind: "failed", message: told };
+  return {
+    ...initKey(scope),
+    inputs,
+    inputsAnnotation: initializationAnnotation,
+    repeatable: true,
+    successIsFinal: true, // a script that is edited later is not run
+    retrySeconds: 0, // as while no disk could be had for a server
+    build: () => initJob(db, inputs, image),
+  };
 }
 
 type ScriptText = { readonly kind: "text"; readonly digest: string } | { readonly kind: "missing"; readonly message: string };

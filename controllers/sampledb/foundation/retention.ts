@@ -4,9 +4,7 @@ import { done } from "../../../runtime/controller/steps.ts";
 import type { SampleDBStep } from "../scope.ts";
 
 export const retention: SampleDBStep = async ({ db, observed, client, deps }) => {
-  for (const claim of observed.claims.values()) {
-    if (db.spec.deletionPolicy === "Delete") await deps.volumes.release(client, claim);
-    else await deps.volumes.keep(client, claim);
-  }
+  const fate = db.spec.deletionPolicy === "Delete" ? "release" : "keep";
+  for (const claim of observed.claims.values()) await deps.volumes.ensure(client, claim, fate);
   return done;
 };

@@ -6,7 +6,7 @@ import { podsService, readOnlyService, readWriteService, readWriteSlice } from "
 import { endpointSlices, services as serviceKind } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-export const services: SampleDBStep = async ({ db, key: { namespace }, choices, deps, objects }) => {
+export const services: SampleDBStep = async ({ db, key: { namespace }, choices, deps, objects, findings }) => {
   await objects.keep(db, "services", choices.digest, () =>
     [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
   );
@@ -14,5 +14,6 @@ export const services: SampleDBStep = async ({ db, key: { namespace }, choices, 
   const family = deps.cache.watched(serviceKind).get({ namespace, name: namesOf(db).readWriteService })?.spec?.ipFamilies?.[0];
   if (family === undefined) return done; // just made: it comes by the watch, long before anybody leads
   await objects.keep(db, "slices", `${choices.digest} ${family}`, () => [wanted(endpointSlices, readWriteSlice(db, family))]);
+  findings.confirmed.add("slice");
   return done;
 };

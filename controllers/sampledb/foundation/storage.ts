@@ -17,15 +17,12 @@ export const storage: SampleDBStep = async (scope) => {
   const { db, observed, findings } = scope;
   let outcome = done;
   for (const existing of observed.claims.values()) if (!(await grow(scope, existing))) outcome = doneUntil(tryAgainSeconds);
-  // What is not there is made when it is woken.
-  if (db.spec.powerState === "Hibernated") {
-    findings.volumesReady = true;
-    return outcome;
-  }
-  for (let ordinal = 0; ordinal < db.spec.replicas; ordinal++) {
+  // A database that sleeps needs no claims. They are made when it is woken.
+  const wanted = db.spec.powerState === "Hibernated" ? 0 : db.spec.replicas;
+  for (let ordinal = 0; ordinal < wanted; ordinal++) {
     if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
   }
-  findings.volumesReady = true;
+  findings.confirmed.add("volumes");
   return outcome;
 };
 

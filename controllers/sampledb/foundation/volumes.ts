@@ -1,53 +1,80 @@
-// What becomes of a volume when its claim goes. A claim can go without the operator being asked: with its namespace, or by someone's hand.
+// What becomes of a volume when its claim goes. A claim can go without the operator being asked: with its namespace, or by a person's hand.
+//
+// Volumes are not watched: the cluster has many, and few are ours. The claim carries a note of what its volume was told, so that a look at
+// the cache is enough and no replica of the operator relies on its own memory. The note never promises more than the volume has: "keep" is
+// noted after the volume was told, and taken back before it is told otherwise.
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
-import { Forbidden } from "../../../runtime/kube/errors.ts";
-import { type PersistentVolumeClaim, persistentVolumes } from "../../kinds/kubernetes.ts";
+import { Forbidden, ignoreNotFound } from "../../../runtime/kube/errors.ts";
+import { keyOf } from "../../../runtime/kube/object.ts";
+import { type PersistentVolume, type PersistentVolumeClaim, persistentVolumeClaims, persistentVolumes } from "../../kinds/kubernetes.ts";
 
-/** On a volume that was told to stay: what would become of it otherwise. */
+/** On a volume that was told to stay: its reclaim policy before. */
 export const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
 
-/** Volumes are not watched: the cluster has many, and few are ours. What was written is remembered. */
+/** On a claim: the fate of its volume, and the claim's uid, because a person may copy a claim with its annotations. */
+export const volumeFateAnnotation = "sampledb.io/volume-fate";
+
+/** `keep`: the volume outlives its claim. `release`: it goes with its claim, if it did before the operator came. */
+export type Fate = "keep" | "release";
+
+/** A volume that the operator may not read, or that is another claim's, is asked for again after this. */
+const outOfReachMilliseconds = 3_600_000;
+
 export class Volumes {
-  readonly #told = new BoundedMap<"keep" | "release">(20_000);
+  readonly #now: () => Date;
+  /** By the uid of the claim: until when its volume is not asked for again. */
+  readonly #outOfReach = new BoundedMap<number>(20_000);
 
-  /** Has the volume outlive its claim. Where the operator has no rights outside of its namespaces, the class decides. */
-  async keep(client: KubeClient, claim: PersistentVolumeClaim): Promise<void> {
-    const name = claim.spec?.volumeName;
-    if (!name || this.#told.get(name) === "keep") return;
-    await this.#change(client, claim, (policy) => ({
-      annotations: { [formerPolicyAnnotation]: policy },
-      wanted: "Retain",
-    }));
-    this.#told.set(name, "keep");
+  constructor(now: () => Date) {
+    this.#now = now;
   }
 
-  /** Has it go with its claim again, if that was so before. */
-  async release(client: KubeClient, claim: PersistentVolumeClaim): Promise<void> {
-    const name = claim.spec?.volumeName;
-    if (!name || this.#told.get(name) === "release") return;
-    await this.#change(client, claim, (_, former) => ({ annotations: { [formerPolicyAnnotation]: null }, wanted: former }));
-    this.#told.set(name, "release");
+  /** Tells the volume, unless the claim's note says that it knows. Where the operator has no rights to volumes, the class decides. */
+  async ensure(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate): Promise<void> {
+    const { uid = "" } = claim.metadata;
+    if (!claim.spec?.volumeName || noteOf(claim) === fate || (this.#outOfReach.get(uid) ?? 0) > this.#now().getTime()) return;
+    if (!(await this.tell(client, claim, fate))) this.#outOfReach.set(uid, this.#now().getTime() + outOfReachMilliseconds);
   }
 
-  async #change(
-    client: KubeClient,
-    { metadata: { uid }, spec: { volumeName: name = "" } = {} }: PersistentVolumeClaim,
-    decide: (policy: string, former: string | undefined) => { annotations: Record<string, string | null>; wanted: string | undefined },
-  ): Promise<void> {
+  /** Asks the volume itself, whatever the note says: for the moment before a claim goes. False where the volume is out of reach. */
+  async tell(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate): Promise<boolean> {
+    const key = { namespace: "", name: claim.spec?.volumeName ?? "" };
+    if (key.name === "") return false;
     try {
-      const volume = await client.find(persistentVolumes, { namespace: "", name });
-      const policy = volume?.spec?.persistentVolumeReclaimPolicy ?? "";
-      const { annotations, wanted } = decide(policy, volume?.metadata.annotations?.[formerPolicyAnnotation]);
-      if (!volume || wanted === undefined || wanted === policy) return;
-      if (volume.spec?.claimRef?.uid !== uid) return; // somebody else's, which a claim that was copied names as well
-      await client.mergePatch(
-        persistentVolumes,
-        { namespace: "", name },
-        { metadata: { annotations }, spec: { persistentVolumeReclaimPolicy: wanted } },
-      );
+      const volume = await client.find(persistentVolumes, key);
+      if (!volume || volume.spec?.claimRef?.uid !== claim.metadata.uid) return false; // a copy of a claim names another claim's volume
+      const change = changeFor(volume, fate);
+      const noted = fate === "release" && change && noteOf(claim) === "keep" ? await note(client, claim, "releasing") : claim;
+      if (change) await client.mergePatch(persistentVolumes, key, change);
+      if (noted && noteOf(noted) !== fate) await note(client, noted, fate);
+      return true;
     } catch (error) {
       if (!(error instanceof Forbidden)) throw error;
+      return false;
     }
   }
+}
+
+function changeFor({ metadata, spec }: PersistentVolume, fate: Fate): object | undefined {
+  const policy = spec?.persistentVolumeReclaimPolicy ?? "";
+  const former = metadata.annotations?.[formerPolicyAnnotation];
+  const wanted = fate === "keep" ? "Retain" : former;
+  if (wanted === undefined || wanted === policy) return undefined;
+  const annotations = { [formerPolicyAnnotation]: fate === "keep" ? policy : null };
+  const { resourceVersion } = metadata;
+  return { metadata: { resourceVersion, annotations }, spec: { persistentVolumeReclaimPolicy: wanted } };
+}
+
+function noteOf({ metadata: { annotations, uid } }: PersistentVolumeClaim): string | undefined {
+  const [fate, of] = annotations?.[volumeFateAnnotation]?.split("/") ?? [];
+  return of === uid ? fate : undefined;
+}
+
+/** Onto the claim as it was read. */
+async function note(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate | "releasing") {
+  const { uid, resourceVersion } = claim.metadata;
+  const annotations = { [volumeFateAnnotation]: `${fate}/${uid}` };
+  const patch = { metadata: { uid, resourceVersion, annotations } };
+  return await client.mergePatch(persistentVolumeClaims, keyOf(claim), patch).catch(ignoreNotFound);
 }

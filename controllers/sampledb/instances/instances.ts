@@ -2,30 +2,48 @@
 
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
-import { done, waitFor } from "../../../runtime/controller/steps.ts";
+import { done, type StepResult, waitFor } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { unprepared } from "../../database/succession.ts";
+import { lastPrimary } from "../../database/view.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
-import { configMaps, persistentVolumeClaims, statefulSets } from "../../kinds/kubernetes.ts";
+import { persistentVolumeClaims, statefulSets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import { restartWord } from "../change/restart-word.ts";
 import { switchover } from "../election/switchover.ts";
-import { givenUp, lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
+import { givenUp } from "../orders/replacement-order.ts";
+import type { Part, SampleDBStep, Scope } from "../scope.ts";
 import { instanceRange } from "./instance-range.ts";
 
+/** Pods use each of these by its name. A foreign object of the name would lend them its data, its token, its settings or its password. */
+const needed: readonly Part[] = ["volumes", "credentials", "account", "configuration", "slice"];
+
 export const instances: SampleDBStep = async (scope) => {
-  const { db, findings } = scope;
-  // A Pod takes whatever has the name that it wants: a stranger's volume, or a Secret with another password.
-  if (!findings.volumesReady || !findings.serving) return waitFor("its volumes and credentials", awaitChange);
-  const range = rangeNow(scope, db.spec.powerState);
-  if (db.spec.powerState === "Hibernated") await noteLastPrimary(scope);
+  const lacking = lackingParts(scope);
+  if (lacking) return lacking;
+  const range = rangeNow(scope, "Running");
   await forgetMaking(scope);
   await applyInstances(scope, range);
-  if (db.spec.powerState === "Hibernated") return waitFor("it to be woken", awaitChange);
   await evacuate(scope);
   await removeClaims(scope, range);
   return done;
 };
+
+/** Stops the instances of a database that is to sleep, the primary last. */
+export const hibernation: SampleDBStep = async (scope) => {
+  const lacking = lackingParts(scope);
+  if (lacking) return lacking;
+  await noteLastPrimary(scope);
+  await forgetMaking(scope);
+  await applyInstances(scope, rangeNow(scope, "Hibernated"));
+  return done;
+};
+
+function lackingParts({ findings }: Scope): StepResult | undefined {
+  const lacking = needed.filter((part) => !findings.confirmed.has(part));
+  return lacking.length === 0 ? undefined : waitFor(`its ${lacking.join(", ")}`, awaitChange);
+}
 
 /** Which ordinals are to run now, if it is to run or to sleep. */
 export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["powerState"]): InstanceRange {
@@ -75,23 +93,20 @@ async function applyInstances(scope: Scope, range: InstanceRange): Promise<void>
   }
 }
 
-/** Before it is stopped: whoever starts it again must know where the newest data is. */
+/** Before the database is stopped: the operator that starts it again must know where the newest data is. */
 export async function noteLastPrimary({
   db,
-  observed: { leader, primary },
+  observed: { patroni, primary },
   client,
 }: Pick<Scope, "db" | "observed" | "client">): Promise<void> {
-  const told = leader?.metadata.annotations;
-  const last = primary?.podName ?? told?.["leader"] ?? db.status?.primaryPodName;
-  if (!leader || last === undefined || told?.[lastPrimaryAnnotation] === last) return;
-  await client.mergePatch(configMaps, keyOf(leader), { metadata: { annotations: { [lastPrimaryAnnotation]: last } } });
+  const { lock } = patroni;
+  const last = primary?.podName ?? lock?.holder ?? db.status?.primaryPodName;
+  if (lock && last !== undefined && lock.lastPrimary !== last) await lock.noteLastPrimary(client, last);
 }
 
-/** Nobody is at it any more, as where the SampleDB was deleted meanwhile: whoever comes would wait for the one of the note for ever. */
-async function forgetMaking({ observed: { bootstrapping, dynamicConfig: live, instances: there, range }, client }: Scope): Promise<void> {
-  if (!bootstrapping || !live || there.length > 0 || (range?.count ?? 0) > 0) return;
-  const { resourceVersion } = live.metadata;
-  await client.mergePatch(configMaps, keyOf(live), { metadata: { resourceVersion, annotations: { initialize: null } } });
+/** Clears Patroni's mark of a bootstrap when no Pod is at it, as where the SampleDB was deleted meanwhile: the next Pod would wait for ever. */
+async function forgetMaking({ observed: { bootstrapping, patroni, instances: there, range }, client }: Scope): Promise<void> {
+  if (bootstrapping && there.length === 0 && (range?.count ?? 0) === 0) await patroni.settings?.forgetBootstrap(client);
 }
 
 /** A primary that is not to stay hands over first. */
@@ -113,7 +128,7 @@ async function removeClaims({ db, observed, client, deps }: Scope, range: Instan
   for (const claim of observed.claims.values()) {
     const { name, uid, resourceVersion, deletionTimestamp } = claim.metadata;
     if (ordinalOf(name) < db.spec.replicas || inUse.has(name) || deletionTimestamp) continue;
-    await deps.volumes.release(client, claim);
+    await deps.volumes.tell(client, claim, "release");
     await client.delete(persistentVolumeClaims, keyOf(claim), { uid, resourceVersion });
   }
 }

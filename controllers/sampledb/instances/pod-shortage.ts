@@ -2,7 +2,9 @@
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";
 import { jobFailed, jobSucceeded } from "../../jobs/outcome.ts";
-import { events, type Job, type StatefulSet } from "../../kinds/kubernetes.ts";
+import { newestPod } from "../../jobs/runner.ts";
+import { events, type Job, jobs, type StatefulSet } from "../../kinds/kubernetes.ts";
+import { byDatabase } from "../../watches.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
 /** Kubernetes' own controllers make a Pod within a second or two. */
@@ -11,9 +13,9 @@ const patienceSeconds = 15;
 export const podShortage: SampleDBStep = async (scope) => {
   const { deps, findings } = scope;
   const makers = makersOf(scope);
-  for (const { object, isShort } of makers) if (!isShort) deps.durations.end(uidOf(object));
+  for (const { object, isShort } of makers) if (!isShort) deps.patience.end(uidOf(object));
   const short = makers.filter(({ isShort }) => isShort).map(({ object }) => object);
-  const refused = short.filter((object) => deps.durations.seconds(uidOf(object)) >= patienceSeconds);
+  const refused = short.filter((object) => deps.patience.seconds(uidOf(object)) >= patienceSeconds);
   for (const object of refused) {
     const { kind, metadata } = object;
     findings.blockers.push({
@@ -30,11 +32,13 @@ interface Maker {
   readonly isShort: boolean;
 }
 
-function makersOf({ observed: { statefulSet, instances, initJob, trialJob, rotationJob, jobPods } }: Scope): Maker[] {
-  const jobs = [initJob, trialJob, rotationJob].filter((job) => job !== undefined);
+/** The StatefulSet, and every Job of the database, whoever owns it. */
+function makersOf({ observed: { statefulSet, instances }, deps: { cache }, key: { namespace, name } }: Scope): Maker[] {
+  const isShort = (job: Job) => !jobSucceeded(job) && !jobFailed(job) && newestPod(cache, job) === undefined;
+  const ofDatabase = cache.watched(jobs).listBy(byDatabase, `${namespace}/${name}`);
   return [
     ...(statefulSet ? [{ object: statefulSet, isShort: instances.length < (statefulSet.spec?.replicas ?? 0) }] : []),
-    ...jobs.map((job) => ({ object: job, isShort: !jobSucceeded(job) && !jobFailed(job) && !jobPods.has(job.metadata.name) })),
+    ...ofDatabase.map((job) => ({ object: job, isShort: isShort(job) })),
   ];
 }
 

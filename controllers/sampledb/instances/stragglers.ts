@@ -1,12 +1,16 @@
-// A replica that does not follow is made anew from the primary. Patroni does so where histories have parted; where the primary has
-// thrown away what the replica needs, it waits for ever.
+// Copies a replica anew that does not follow its primary.
+//
+// Patroni does so by itself where histories have parted. Where the primary has thrown away log that the replica needs, Patroni waits for ever.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
+import { toldSeconds } from "../../telling/blockers.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
-/** A replica whose primary has just changed needs a moment; one that answers and waits for so long waits in vain. */
+/** A replica whose primary has just changed needs a moment, which is not worth telling. */
+const tellAfterSeconds = 20;
+/** A replica that answers and has waited for so long waits in vain. */
 const patienceSeconds = 120;
-/** One that replays what was written while it was copied has work for hours: it is told, and nobody throws a good copy away. */
+/** A replica that replays what was written while it was copied has work for hours: it is told, and its good copy is kept. */
 const startingPatienceSeconds = 600;
 
 const lookAgainSeconds = 30;
@@ -19,19 +23,36 @@ export const stragglers: SampleDBStep = async (scope) => {
   const starting = replicas.filter(({ starting, ready }) => starting && !ready);
   const behind = replicas.filter(({ ready, streaming }) => ready && !streaming);
   for (const instance of instances) {
-    if (!behind.includes(instance)) deps.durations.end(instance.uid);
-    if (!starting.includes(instance)) deps.durations.end(startOf(instance));
+    if (!behind.includes(instance)) deps.patience.end(instance.uid);
+    if (!starting.includes(instance)) deps.patience.end(startOf(instance));
   }
-  for (const instance of starting) if (deps.durations.seconds(startOf(instance)) >= startingPatienceSeconds) tell(scope, instance);
+  for (const instance of starting) if (deps.patience.seconds(startOf(instance)) >= startingPatienceSeconds) tellStarting(scope, instance);
+  const lost = behind.filter((instance) => primary && isLost(scope, instance, primary));
   // One at a time: while it is copied, the others are copies too.
-  const lost = behind.find(({ uid }) => deps.durations.seconds(uid) >= patienceSeconds);
-  if (lost && primary) await makeAnew(scope, lost, primary);
+  if (lost[0] && primary) await copyAnew(scope, lost[0], primary);
   return behind.length + starting.length > 0 ? doneUntil(lookAgainSeconds) : done;
 };
 
 const startOf = ({ uid }: Instance) => `${uid}/starting`;
 
-function tell({ findings }: Scope, { podName }: Instance): void {
+/**
+ * The copy throws the replica's data away. So both must have lasted: this process has seen it all the while, and the stored status has told it.
+ * Memory alone would go on counting through a pause, or from before another replica of the operator led.
+ */
+function isLost({ db, deps, findings }: Scope, { uid, podName }: Instance, primary: Instance): boolean {
+  const seen = deps.patience.seconds(uid);
+  if (seen < tellAfterSeconds) return false;
+  const blocker = {
+    reason: "ReplicaBehind",
+    message: `${podName} does not follow ${primary.podName}`,
+    remedy: `none is needed: it is copied anew from the primary when that has lasted for ${patienceSeconds} s`,
+  };
+  findings.blockers.push(blocker);
+  const told = toldSeconds(db.status?.blockers, blocker, deps.now());
+  return seen >= patienceSeconds && told >= patienceSeconds - tellAfterSeconds - lookAgainSeconds;
+}
+
+function tellStarting({ findings }: Scope, { podName }: Instance): void {
   const order = `annotate the SampleDB with sampledb.io/replace-instance=${podName}`;
   findings.blockers.push({
     reason: "ReplicaStarting",
@@ -40,16 +61,10 @@ function tell({ findings }: Scope, { podName }: Instance): void {
   });
 }
 
-async function makeAnew({ db, deps, signal, findings }: Scope, instance: Instance, primary: Instance): Promise<void> {
+async function copyAnew({ db, deps, signal }: Scope, instance: Instance, primary: Instance): Promise<void> {
   const { podName, uid } = instance;
-  const message = `${podName} has not followed ${primary.podName} for ${patienceSeconds} s`;
-  findings.blockers.push({ reason: "ReplicaBehind", message, remedy: "none is needed: it is copied anew from the primary" });
   await (await deps.patroni(db, instance)).reinitialize({ signal });
-  deps.durations.end(uid); // the patience begins anew with the copy
-  deps.events.record(db, {
-    type: "Warning",
-    reason: "ReplicaMadeAnew",
-    action: "Reinitialize",
-    note: `${message}: its data is copied anew`,
-  });
+  deps.patience.end(uid); // the patience begins anew with the copy
+  const note = `${podName} has not followed ${primary.podName} for ${patienceSeconds} s: its data is copied anew`;
+  deps.events.record(db, { type: "Warning", reason: "ReplicaMadeAnew", action: "Reinitialize", note });
 }

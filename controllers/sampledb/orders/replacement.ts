@@ -2,10 +2,12 @@
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
+import { leaderNow } from "../../database/view.ts";
 import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
-import { leaderNow, replaceAnnotation, replacementOrder, type SampleDBStep, type Scope } from "../scope.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+import { replaceAnnotation, replacementOrder } from "./replacement-order.ts";
 
 const lookAgainSeconds = 5;
 
@@ -36,7 +38,7 @@ export const replacement: SampleDBStep = async (scope) => {
     deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `${name} begins with an empty volume` });
     return done;
   }
-  if ((await leaderNow(scope)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache heard of it
+  if ((await leaderNow(db, client)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache heard of it
   await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreNotFound);
   const pod = observed.instances.find(({ podName }) => podName === name);
   // Without a word to the kubelet: it may be gone as well, and the Pod keeps the claim.

@@ -1,39 +1,55 @@
 // A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
-import { hasEnded, hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../../jobs/outcome.ts";
-import { type Job, jobs, type Pod, pods, type Secret } from "../../kinds/kubernetes.ts";
-import { imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
+import { hasEnded } from "../../jobs/outcome.ts";
+import { findJob, type JobRequest, removeJob, runJob } from "../../jobs/runner.ts";
+import { type Pod, pods, type Secret } from "../../kinds/kubernetes.ts";
+import { jobHindrance } from "../job-hindrance.ts";
+import { imageInUse, jobContext, type SampleDBStep, type Scope } from "../scope.ts";
 import { settleOrder } from "./settle-order.ts";
 
 /** `app`: whose password is to be another. Taken off when it is so. */
 export const rotateAnnotation = "sampledb.io/rotate-password";
 
 const lookAgainSeconds = 10;
-/** What takes longer was made for a node or with an image that there is not. Done twice, it is the same. */
-const patienceSeconds = 300;
+/** A Job that takes longer was made for a node or with an image that is not there. */
+const longestSeconds = 300;
 
 const remedy = "none is needed: it goes on by itself when that is over";
 
 /** Once begun it goes on without the order: PostgreSQL may know the new password already. */
 export const rotation: SampleDBStep = async (scope) => {
-  const { db, observed, findings, client, deps } = scope;
+  const { db, findings, client, deps } = scope;
   const order = db.metadata.annotations?.[rotateAnnotation];
   if (order !== undefined && order !== "app") return await refuse(scope, order);
-  if (order === undefined && !observed.rotationJob && !findings.passwordWaits) return done;
+  const job = findJob(deps.cache, db, rotationKey(scope).key);
+  if (order === undefined && !job && !findings.passwordWaits) return done;
   const known = await deps.credentials.nextPassword(db, client);
-  const job = observed.rotationJob;
   const hindrance = known && job ? undefined : await whyNot(scope, known); // asked only where a password or a Job may be made
   const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
-  if (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid) await remove(scope, job);
-  else if (job && next) await follow(scope, job, next, order !== undefined);
-  else if (hindrance)
+  if (hindrance && !job)
     findings.blockers.push({ reason: "PasswordWaits", message: `the application's new password waits: ${hindrance}`, remedy });
-  else if (next) await scope.objects.apply(jobs, rotationJob(db, next, imageInUse(scope)));
+  if (next && (job || !hindrance)) await tellPostgres(scope, next, order !== undefined);
+  else if (job) await removeJob(jobContext(scope), rotationKey(scope)); // its password was dropped
   return doneUntil(lookAgainSeconds);
 };
+
+function rotationKey({ db, key: { namespace } }: Scope): Pick<JobRequest, "key" | "owner"> {
+  return { key: { namespace, name: namesOf(db).rotation }, owner: db };
+}
+
+function rotationRequest(scope: Scope, next: Secret): JobRequest {
+  return {
+    ...rotationKey(scope),
+    inputs: next.metadata.uid ?? "",
+    inputsAnnotation: nextPasswordAnnotation,
+    repeatable: true,
+    retrySeconds: 0,
+    longestSeconds,
+    build: () => rotationJob(scope.db, next, imageInUse(scope)),
+  };
+}
 
 /** Why PostgreSQL can't be told now. */
 async function whyNot(scope: Scope, next: Secret | undefined): Promise<string | undefined> {
@@ -52,47 +68,35 @@ async function podsNow({ db, key, client }: Scope): Promise<readonly Pod[]> {
   return (await client.list(pods, { namespace: key.namespace, labelSelector })).items;
 }
 
-async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean): Promise<void> {
-  const { db, client, deps, observed, findings } = scope;
-  const { name } = job.metadata;
-  const pod = observed.jobPods.get(name);
-  if (jobSucceeded(job)) {
+async function tellPostgres(scope: Scope, next: Secret, isOrdered: boolean): Promise<void> {
+  const { db, client, deps, findings } = scope;
+  const request = rotationRequest(scope, next);
+  const { name } = request.key;
+  const outcome = await runJob(jobContext(scope), request);
+  if (outcome.kind === "succeeded") {
     await deps.credentials.handOver(db, client, next);
     if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
-    await end(scope, job, next);
+    await end(scope, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
     deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
-  } else if (isHopeless(scope, job, pod)) {
-    await remove(scope, job); // its end brings us back, with a new one
-  } else if (jobFailed(job) && !isOrdered) {
-    await end(scope, job, next); // PostgreSQL has refused it, and nobody wants it any more
-  } else if (jobFailed(job)) {
+  } else if (outcome.kind === "refused" && !isOrdered) {
+    await end(scope, next); // PostgreSQL has refused it, and the person has taken the order back
+  } else if (outcome.kind === "refused") {
     findings.blockers.push({
       reason: "PasswordRefused",
-      message: terminationMessage(pod) ?? `Job ${name} failed`,
+      message: outcome.message,
       remedy: `mend what the message names and delete Job ${name}, to have it tried again; or take the annotation ${rotateAnnotation} off`,
     });
   } else {
-    const hindrance = hindranceOf(observed, name);
+    const hindrance = jobHindrance(scope, name, outcome);
     if (hindrance) findings.blockers.push({ reason: "PasswordWaits", ...hindrance });
   }
 }
 
-/** Another one may fare better. */
-function isHopeless({ deps }: Scope, job: Job, pod: Pod | undefined): boolean {
-  if (jobFailed(job)) return ranOutOfTries(job);
-  const seconds = deps.durations.seconds(`${job.metadata.uid}/rotation`); // whether it has a Pod is counted by its uid alone
-  return isStranded(job, pod, deps.now()) || seconds > patienceSeconds;
-}
-
 /** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */
-async function end(scope: Scope, job: Job, next: Secret): Promise<void> {
+async function end(scope: Scope, next: Secret): Promise<void> {
   await scope.deps.credentials.dropNextPassword(scope.db, scope.client, next);
-  await remove(scope, job);
-}
-
-async function remove({ db, objects }: Scope, job: Job | undefined): Promise<void> {
-  if (job) await objects.remove(jobs, keyOf(job), db);
+  await removeJob(jobContext(scope), rotationKey(scope));
 }
 
 async function refuse(scope: Scope, order: string) {

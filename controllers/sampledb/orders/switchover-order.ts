@@ -1,4 +1,4 @@
-// What a person has ordered by annotation.
+// Carries out a person's order to switch over, given by annotation.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import { switchover } from "../election/switchover.ts";
@@ -12,7 +12,7 @@ const lookAgainSeconds = 10;
 
 const canTakeOver = ({ ready, mayTakeOver }: Instance) => ready && mayTakeOver;
 
-export const orders: SampleDBStep = async (scope) => {
+export const switchoverOrder: SampleDBStep = async (scope) => {
   const { db, observed, deps, findings } = scope;
   const wanted = db.metadata.annotations?.[switchoverAnnotation];
   if (wanted === undefined) return done;
@@ -33,7 +33,7 @@ export const orders: SampleDBStep = async (scope) => {
   );
   if (!heir) {
     // In the middle of it, what is promoted follows nobody any more and does not lead yet: nothing is wrong then.
-    const underWay = observed.failover?.metadata.annotations?.["member"] === wanted;
+    const underWay = observed.patroni.order?.to === wanted;
     if (!underWay)
       findings.blockers.push({
         reason: "SwitchoverWaits",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { instance, primary } from "../../database/instance.fixture.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
-import { instance, primary, situation } from "../observations.fixture.ts";
+import { situation } from "../observations.fixture.ts";
 import { blockersOf } from "./blockers.ts";
 
 const wontGrow = { reason: "VolumeCannotGrow", message: "claim data-orders-0 can't grow", remedy: "another class" };

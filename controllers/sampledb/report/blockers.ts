@@ -1,23 +1,12 @@
-// What stands in the way, with the way out, and since when.
+// What stands in the way of a SampleDB, with the way out, and since when.
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
-import { secondsOnly } from "../../../runtime/controller/conditions.ts";
 import { type Instance, nodeLost, type Problem } from "../../database/instance.ts";
-import type { Blocker } from "../scope.ts";
+import { type Blocker, tellBlockers } from "../../telling/blockers.ts";
 import type { StatusInputs } from "./readiness.ts";
 
-type Told = NonNullable<SampleDBStatus["blockers"]>;
-
-const most = 16;
-const longest = 4096;
-
-/** The same thing keeps its time for as long as it is told. */
-export function blockersOf({ db, observed, findings, now }: StatusInputs): Told {
-  const found = [...findings.blockers, ...observed.instances.flatMap((instance) => ofInstance(instance, observed.initialized))];
-  return found.slice(0, most).map(({ reason, message, remedy }) => {
-    const before = db.status?.blockers?.find((blocker) => blocker.reason === reason && blocker.message === message.slice(0, longest));
-    const sinceTime = before?.sinceTime ?? secondsOnly(now());
-    return { reason, message: message.slice(0, longest), remedy, sinceTime };
-  });
+export function blockersOf({ db, observed, findings, now }: StatusInputs): NonNullable<SampleDBStatus["blockers"]> {
+  const ofInstances = observed.instances.flatMap((instance) => ofInstance(instance, observed.initialized));
+  return tellBlockers(db.status?.blockers, [...findings.blockers, ...ofInstances], now());
 }
 
 function ofInstance({ podName, problem }: Instance, hasData: boolean): Blocker[] {

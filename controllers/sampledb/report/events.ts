@@ -2,6 +2,7 @@
 import { conditionTypes } from "../../../api/conditions.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import type { EventContent } from "../../../runtime/controller/events.ts";
+import { conditionOf, newBlockers } from "../../telling/events.ts";
 
 export function eventsBetween(before: SampleDBStatus | undefined, now: SampleDBStatus): EventContent[] {
   return [
@@ -20,25 +21,14 @@ function primaryChange(before: SampleDBStatus | undefined, { primaryPodName: nam
 }
 
 function readinessChange(before: SampleDBStatus | undefined, now: SampleDBStatus): EventContent[] {
-  const [was, is] = [ofType(before, conditionTypes.ready), ofType(now, conditionTypes.ready)];
+  const [was, is] = [conditionOf(before, conditionTypes.ready), conditionOf(now, conditionTypes.ready)];
   if (!is || was?.status === is.status) return [];
   if (is.status === "True") return [{ type: "Normal", reason: "Ready", action: "Observe", note: is.message }];
   return was ? [{ type: "Warning", reason: "NotReady", action: "Observe", note: `${is.reason}: ${is.message}` }] : [];
 }
 
 function initializationChange(before: SampleDBStatus | undefined, now: SampleDBStatus): EventContent[] {
-  const [was, is] = [ofType(before, conditionTypes.initialized), ofType(now, conditionTypes.initialized)];
+  const [was, is] = [conditionOf(before, conditionTypes.initialized), conditionOf(now, conditionTypes.initialized)];
   if (is?.status !== "True" || was?.status === "True") return [];
   return [{ type: "Normal", reason: "Initialized", action: "Initialize", note: is.message }];
-}
-
-function newBlockers(before: SampleDBStatus | undefined, { blockers = [] }: SampleDBStatus): EventContent[] {
-  const known = new Set(before?.blockers?.map(({ reason, message }) => `${reason} ${message}`));
-  return blockers
-    .filter(({ reason, message }) => !known.has(`${reason} ${message}`))
-    .map(({ reason, message, remedy }) => ({ type: "Warning", reason, action: "Reconcile", note: `${message}. Way out: ${remedy}` }));
-}
-
-function ofType(status: SampleDBStatus | undefined, wanted: string) {
-  return status?.conditions?.find(({ type }) => type === wanted);
 }

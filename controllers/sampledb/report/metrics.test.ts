@@ -4,6 +4,7 @@ import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { Pod } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import { LeaderLock } from "../../patroni/state.ts";
 import { families, type Known, TimeToReady } from "./metrics.ts";
 
 const created = { creationTimestamp: "2026-01-01T00:00:00Z" };
@@ -31,8 +32,8 @@ function pod(name: string, position: number | undefined, ready = true): Pod {
   };
 }
 
-function lock(annotations: Record<string, string>): NonNullable<Known["lock"]> {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "db-leader", namespace: "here", annotations } };
+function lock(annotations: Record<string, string>): LeaderLock {
+  return new LeaderLock({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "db-leader", namespace: "here", annotations } });
 }
 
 function told(known: Partial<Known>): Record<string, number> {

@@ -7,11 +7,12 @@ import type { Cache } from "../../../runtime/cache/cache.ts";
 import type { Metrics } from "../../../runtime/observability/metrics.ts";
 import type { Family } from "../../../runtime/observability/observed-metrics.ts";
 import { isReady, logPosition } from "../../database/instance.ts";
+import { instancePods } from "../../database/view.ts";
 import { namesOf } from "../../desired/names.ts";
-import { type ConfigMap, configMaps, type Pod, pods } from "../../kinds/kubernetes.ts";
+import { configMaps, type Pod } from "../../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
+import { LeaderLock } from "../../patroni/state.ts";
 import type { Inspections } from "../instances/inspections.ts";
-import { byDatabase } from "../scope.ts";
 
 /** What is known of a SampleDB at the moment of a scrape. */
 export interface Known {
@@ -19,7 +20,7 @@ export interface Known {
   /** Of its instances, without those that are going. */
   readonly pods: readonly Pod[];
   /** Patroni's lock. */
-  readonly lock: ConfigMap | undefined;
+  readonly lock: LeaderLock | undefined;
   /** When the certificates end that the instances serve, as far as they were asked. */
   readonly certificatesExpire: readonly Date[];
 }
@@ -57,14 +58,12 @@ function holds(status: SampleDBStatus | undefined, wanted: string): 0 | 1 {
 
 /** Patroni counts with the lock itself: so it goes on where it was, whoever of the operator's replicas tells it, and after restarts. */
 function primaryChanges({ lock }: Known): number | undefined {
-  const changes = Number.parseInt(lock?.metadata.annotations?.["transitions"] ?? "", 10);
-  return changes >= 0 ? changes : undefined;
+  return lock?.transitions;
 }
 
 /** Each instance writes its position down every few seconds, at a moment of its own: a replica can seem to be ahead. */
 function replicationLag({ pods, lock }: Known): number | undefined {
-  const leader = lock?.metadata.annotations?.["leader"];
-  const primary = pods.find(({ metadata }) => metadata.name === leader);
+  const primary = pods.find(({ metadata }) => metadata.name === lock?.holder);
   const end = primary && logPosition(primary);
   const reached = pods.filter((pod) => pod !== primary).flatMap((pod) => logPosition(pod) ?? []);
   return end === undefined || reached.length === 0 ? undefined : Math.max(0, end - Math.min(...reached));
@@ -90,12 +89,12 @@ export function reportDatabases(metrics: Pick<Metrics, "observe">, { cache, insp
 }
 
 function known(db: SampleDB, cache: Cache, inspections: Inspections): Known {
-  const { namespace = "", name } = db.metadata;
-  const instances = cache.watched(pods).listBy(byDatabase, `${namespace}/${name}`);
+  const instances = instancePods(db, cache);
+  const lock = cache.watched(configMaps).get({ namespace: db.metadata.namespace ?? "", name: namesOf(db).leader });
   return {
     db,
     pods: instances.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
-    lock: cache.watched(configMaps).get({ namespace, name: namesOf(db).leader }),
+    lock: lock && new LeaderLock(lock),
     certificatesExpire: instances.flatMap(({ metadata }) => inspections.of(metadata.uid ?? "")?.expires ?? []),
   };
 }

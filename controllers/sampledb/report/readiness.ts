@@ -1,18 +1,20 @@
 // What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
 import { reasons } from "../../../api/conditions.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
-import type { ConditionNow } from "../../../runtime/controller/conditions.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
 import type { StepsOutcome } from "../../../runtime/controller/steps.ts";
+import { Conflict } from "../../../runtime/kube/errors.ts";
 import { isOfOlderMake } from "../../database/instance.ts";
 import { unprepared } from "../../database/succession.ts";
+import type { DatabaseView } from "../../database/view.ts";
 import { ordinalOf } from "../../desired/names.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
-import type { Findings, Observed } from "../scope.ts";
+import { type Check as CheckOf, no } from "../../telling/checks.ts";
+import type { Findings } from "../scope.ts";
 
 export interface StatusInputs {
   readonly db: SampleDB;
-  readonly observed: Observed;
+  readonly observed: DatabaseView;
   readonly findings: Findings;
   readonly outcome: Pick<StepsOutcome, "errors">;
   /** Of the server that is primary. */
@@ -20,10 +22,7 @@ export interface StatusInputs {
   readonly now: () => Date;
 }
 
-export type Verdict = Omit<ConditionNow, "type">;
-export type Check = (inputs: StatusInputs) => Verdict | undefined;
-
-const no = (reason: string, message: string): Verdict => ({ status: "False", reason, message });
+export type Check = CheckOf<StatusInputs>;
 
 export const invalidSpec: Check = ({ findings: { invalid } }) =>
   invalid === undefined ? undefined : no(reasons.invalidSpec, `the spec can't be acted on: ${invalid}`);
@@ -83,7 +82,7 @@ export const notInitialized: Check = ({ findings: { initialization } }) => {
 export const ownChange = "what this version of the operator makes differently";
 
 export const changeNotIn: Check = ({ db, findings: { trial } }) => {
-  if (trial.kind === "accepted") return undefined;
+  if (trial.kind === "accepted" || trial.kind === "unproven") return undefined;
   const what = trial.asked ? "the change" : ownChange;
   if (db.spec.powerState === "Hibernated") return no(reasons.changeOnTrial, `${what} is tried out in a Pod of its own once it is woken`);
   return trial.kind === "running"
@@ -94,8 +93,12 @@ export const changeNotIn: Check = ({ db, findings: { trial } }) => {
 /** What nobody has asked for keeps nobody waiting. */
 const askedChangeNotIn: Check = (inputs) => {
   const { trial } = inputs.findings;
-  return trial.kind !== "accepted" && trial.asked ? changeNotIn(inputs) : undefined;
+  return (trial.kind === "running" || trial.kind === "refused") && trial.asked ? changeNotIn(inputs) : undefined;
 };
+
+/** The trial itself could not be held, so no change is let through. */
+export const trialNotHeld: Check = ({ findings: { trial }, outcome }) =>
+  trial.kind === "unproven" && outcome.errors.length > 0 ? no(reasons.changeOnTrial, triedAgain(outcome)) : undefined;
 
 export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade === undefined ? undefined : no(reasons.notSupported, upgrade));
 
@@ -159,7 +162,11 @@ function isSmaller(one: string, other: string): boolean {
   return (compareQuantities(one, other) ?? 0) < 0;
 }
 
-const failures: Check = ({ outcome }) => (outcome.errors.length === 0 ? undefined : no(reasons.reconcileFailed, triedAgain(outcome)));
+/** A conflict says that another was faster: the next run, at once, sees what they did. */
+const failures: Check = ({ outcome: { errors } }) => {
+  const worthTelling = errors.filter(({ cause }) => !(cause instanceof Conflict));
+  return worthTelling.length === 0 ? undefined : no(reasons.reconcileFailed, triedAgain({ errors: worthTelling }));
+};
 
 function triedAgain({ errors }: StatusInputs["outcome"]): string {
   return `it is tried again: ${errors.map(({ message }) => message).join("; ")}`;
@@ -182,12 +189,3 @@ export const readiness: readonly Check[] = [
   resizing,
   failures,
 ];
-
-/** What the first check that finds something says. */
-export function first(checks: readonly Check[], inputs: StatusInputs): Verdict | undefined {
-  for (const check of checks) {
-    const verdict = check(inputs);
-    if (verdict) return verdict;
-  }
-  return undefined;
-}

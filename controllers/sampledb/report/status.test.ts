@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { sampleDBStatus } from "../../../api/sampledb-status.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
+import { instance, primary } from "../../database/instance.fixture.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { PersistentVolumeClaim, StatefulSet } from "../../kinds/kubernetes.ts";
-import { instance, now, primary, situation } from "../observations.fixture.ts";
+import { now, situation } from "../observations.fixture.ts";
 import type { Findings } from "../scope.ts";
 import { computeStatus } from "./status.ts";
 

@@ -5,10 +5,10 @@ import { type ConditionNow, conditionsNow } from "../../../runtime/controller/co
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import { first } from "../../telling/checks.ts";
 import { blockersOf } from "./blockers.ts";
 import {
   changeNotIn,
-  first,
   hibernated,
   invalidSpec,
   noPrimary,
@@ -18,6 +18,7 @@ import {
   restartPending,
   rollingOut,
   type StatusInputs,
+  trialNotHeld,
   upgradeNotDone,
 } from "./readiness.ts";
 
@@ -61,7 +62,7 @@ function conditionList(inputs: StatusInputs): ConditionNow[] {
     reason: reasons.primaryAvailable,
     message: `${observed.primary?.podName} takes writes`,
   };
-  const applied = first([invalidSpec, paused, changeNotIn, upgradeNotDone, rollingOut, restartPending], inputs) ?? {
+  const applied = first([invalidSpec, paused, changeNotIn, trialNotHeld, upgradeNotDone, rollingOut, restartPending], inputs) ?? {
     status: "True",
     reason: reasons.upToDate,
     message: "every instance runs as the spec asks",

@@ -1,11 +1,16 @@
 // The major version that the data is of. Data of one major can't be started by another: that is an upgrade, with steps of its own.
+
+import type { DatabaseView } from "../../database/view.ts";
 import { majorAnnotation } from "../../desired/configuration.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
-import type { Blocker, Observed } from "../scope.ts";
+import type { Blocker } from "../../telling/blockers.ts";
 
 /** The SampleDB as it can be acted on: with the major of its data, and the reason where that is not the one it asks for. */
-export function heldBack(db: SampleDB, { dynamicConfig, initialized }: Observed): { readonly db: SampleDB; readonly upgrade?: Blocker } {
-  const major = Number(dynamicConfig?.metadata.annotations?.[majorAnnotation] ?? db.spec.postgresVersion);
+export function heldBack(
+  db: SampleDB,
+  { patroni, initialized }: Pick<DatabaseView, "patroni" | "initialized">,
+): { readonly db: SampleDB; readonly upgrade?: Blocker } {
+  const major = Number(patroni.settings?.object.metadata.annotations?.[majorAnnotation] ?? db.spec.postgresVersion);
   if (major === db.spec.postgresVersion || !initialized) return { db }; // without data there is nothing to hold back for
   const postgresVersion = major as SampleDB["spec"]["postgresVersion"];
   const upgrade = {

@@ -1,0 +1,130 @@
+// One database as any controller sees it: read from the cache, without a request. Pure: the same cache gives the same view.
+import type { Cache } from "../../runtime/cache/cache.ts";
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import { controllerOf } from "../../runtime/kube/object.ts";
+import { heldNames } from "../desired/held-settings.ts";
+import type { InstanceRange } from "../desired/instances.ts";
+import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
+import {
+  type ConfigMap,
+  configMaps,
+  type EndpointSlice,
+  endpointSlices,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  type StatefulSet,
+  statefulSets,
+} from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
+import { ClusterSettings, LeaderLock, type PatroniState, SwitchoverOrder, Synchrony } from "../patroni/state.ts";
+import { byDatabase } from "../watches.ts";
+import { type Instance, instanceOf } from "./instance.ts";
+
+/** The SampleDB itself may be gone: its name is enough to see what it has left. */
+export type DatabaseIdentity = Pick<SampleDB, "metadata">;
+
+export interface DatabaseView {
+  readonly statefulSet: StatefulSet | undefined;
+  readonly range: InstanceRange | undefined;
+  /** By ordinal. */
+  readonly instances: readonly Instance[];
+  readonly primary: Instance | undefined;
+  /** Commits are to wait for replicas, for those at least that could take over. */
+  readonly commitsWait: boolean;
+  /** The claims with the database's data, by name. */
+  readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
+  readonly patroni: PatroniState;
+  /** Where the read-write Service leads. */
+  readonly writeSlice: EndpointSlice | undefined;
+  /** There is data of this database. */
+  readonly initialized: boolean;
+  /** The first instance makes the data: Patroni can't take up what is cut short now. */
+  readonly bootstrapping: boolean;
+}
+
+export function observeDatabase(db: DatabaseIdentity, cache: Cache): DatabaseView {
+  const { namespace = "", name } = db.metadata;
+  const names = namesOf(db);
+  const key = (object: string) => ({ namespace, name: object });
+  const statefulSet = cache.watched(statefulSets).get(key(names.statefulSet));
+  const patroni = patroniState(names, (object) => cache.watched(configMaps).get(key(object)));
+  const { lock, settings } = patroni;
+  const synchronous = patroni.synchrony?.waitedFor(lock?.holder);
+  const writeSlice = cache.watched(endpointSlices).get(key(names.readWriteService));
+  const told = {
+    leads: lock?.holder,
+    synchronous,
+    failsafe: lock?.failsafe,
+    writesTo: writeSlice?.endpoints?.[0],
+    held: heldNames(settings?.object),
+  };
+  const instances = instancePods(db, cache)
+    .map((pod) => instanceOf(pod, told))
+    .sort((a, b) => a.ordinal - b.ordinal);
+  const claims = cache.watched(persistentVolumeClaims).listBy(byDatabase, `${namespace}/${name}`);
+  return {
+    statefulSet,
+    range: statefulSet?.spec && { start: statefulSet.spec.ordinals?.start ?? 0, count: statefulSet.spec.replicas ?? 0 },
+    instances,
+    primary: instances.find(({ role }) => role === "Primary"),
+    commitsWait: synchronous !== undefined,
+    claims: new Map(claims.map((claim) => [claim.metadata.name, claim])),
+    patroni,
+    writeSlice,
+    bootstrapping: settings?.isBootstrapping ?? false,
+    initialized: settings?.isInitialized ?? false,
+  };
+}
+
+/**
+ * The Pods that are instances. A label is not enough, because anybody may wear it: the name must be an instance's, and the controller the
+ * database's StatefulSet. While there is no StatefulSet, the Pods that it has left count: their servers run, and the next one adopts them.
+ */
+export function instancePods(db: DatabaseIdentity, cache: Cache): Pod[] {
+  const { namespace = "", name } = db.metadata;
+  const set = namesOf(db).statefulSet;
+  const live = cache.watched(statefulSets).get({ namespace, name: set });
+  const isInstance = (pod: Pod) => {
+    if (pod.metadata.name !== podName(db, ordinalOf(pod.metadata.name))) return false;
+    const controller = controllerOf(pod);
+    if (live) return controller?.uid === live.metadata.uid;
+    return controller === undefined || (controller.kind === "StatefulSet" && controller.name === set);
+  };
+  return cache.watched(pods).listBy(byDatabase, `${namespace}/${name}`).filter(isInstance);
+}
+
+function patroniState(names: ReturnType<typeof namesOf>, find: (name: string) => ConfigMap | undefined): PatroniState {
+  const wrap = <T>(name: string, kind: new (object: ConfigMap) => T) => {
+    const object = find(name);
+    return object && new kind(object);
+  };
+  return {
+    settings: wrap(names.dynamicConfig, ClusterSettings),
+    lock: wrap(names.leader, LeaderLock),
+    order: wrap(names.failover, SwitchoverOrder),
+    synchrony: wrap(names.sync, Synchrony),
+  };
+}
+
+/** The holder of Patroni's lock, asked of the API server: for a decision that must not rest on a cache that is behind. */
+export async function leaderNow(db: DatabaseIdentity, client: KubeClient): Promise<string | undefined> {
+  const lock = await client.find(configMaps, { namespace: db.metadata.namespace ?? "", name: namesOf(db).leader });
+  return lock && new LeaderLock(lock).holder;
+}
+
+/**
+ * The ordinal of the last primary: by Patroni's lock, by the status, or by the note of the operator that stopped it, in this order. The note
+ * stays when the database is woken and fails over: an instance that is started by an old note lacks the writes since.
+ */
+export function lastPrimary(
+  db: DatabaseIdentity & Pick<SampleDB, "status">,
+  { patroni: { lock }, claims }: DatabaseView,
+): number | undefined {
+  const name = lock?.holder ?? db.status?.primaryPodName ?? lock?.lastPrimary;
+  const ordinal = name === undefined ? Number.NaN : ordinalOf(name);
+  if (Number.isInteger(ordinal) && claims.has(claimName(db, ordinal))) return ordinal;
+  const [first] = [...claims.keys()].map(ordinalOf).sort((a, b) => a - b);
+  return first;
+}

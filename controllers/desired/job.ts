@@ -1,0 +1,71 @@
+// The skeleton of every Job of ours: a Pod under the restricted profile, without a token, whose failures mean the same everywhere.
+import { controlledBy, type KubeObject } from "../../runtime/kube/object.ts";
+import type { Job } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
+import { kept, labelNames, labelsOf } from "./identity.ts";
+import { containerSecurity, podSecurity } from "./instances.ts";
+
+type PodSpec = NonNullable<NonNullable<Job["spec"]>["template"]["spec"]>;
+type Container = PodSpec["containers"][number];
+
+export interface JobDescription {
+  readonly name: string;
+  /** Also the name of its container. */
+  readonly component: string;
+  readonly annotations: Record<string, string>;
+  readonly podAnnotations?: Record<string, string>;
+  readonly backoffLimit: number;
+  readonly placement: Partial<PodSpec>;
+  readonly container: Omit<Container, "name" | "securityContext">;
+  readonly volumes: NonNullable<PodSpec["volumes"]>;
+}
+
+/** Evicted, preempted, its node drained or lost: no fault of the Job's program. */
+const disrupted = { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] };
+
+/** Our programs end with this when PostgreSQL has refused something: another try can't help. */
+const refusedExitCode = 3;
+
+/** Our programs begin anew what was cut short. */
+const gracePeriodSeconds = 5;
+
+/** The Job carries the labels of the database, and goes with its owner. The two need not be the same: a Backup outlives its SampleDB. */
+export function job(owner: KubeObject, database: Pick<SampleDB, "metadata">, description: JobDescription): Job {
+  const { name, component, annotations, podAnnotations } = description;
+  const onExitCodes = { containerName: component, operator: "In", values: [refusedExitCode] };
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { ...kept(database, name), ownerReferences: [controlledBy(owner)], annotations },
+    spec: {
+      backoffLimit: description.backoffLimit,
+      podFailurePolicy: { rules: [disrupted, { action: "FailJob", onExitCodes }] },
+      template: {
+        metadata: {
+          labels: { ...labelsOf(database), [labelNames.component]: component },
+          ...(podAnnotations ? { annotations: podAnnotations } : {}),
+        },
+        spec: {
+          ...description.placement,
+          ...podSecurity,
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          restartPolicy: "Never",
+          terminationGracePeriodSeconds: gracePeriodSeconds,
+          containers: [{ name: component, ...description.container, securityContext: containerSecurity }],
+          volumes: description.volumes,
+        },
+      },
+    },
+  };
+}
+
+const lostNodes = ["not-ready", "unreachable"].map((state) => ({
+  ...{ key: `node.kubernetes.io/${state}`, operator: "Exists", effect: "NoExecute" },
+  tolerationSeconds: 30, // Kubernetes would wait for five minutes
+}));
+
+/** Those of the instances; a lost node is given up soon, also where the instances would wait for theirs for ever. */
+export function jobTolerations({ spec: { tolerations = [] } }: SampleDB): NonNullable<PodSpec["tolerations"]> {
+  return [...(tolerations as NonNullable<PodSpec["tolerations"]>), ...lostNodes];
+}

@@ -1,0 +1,214 @@
+// Patroni's four objects of one database: its settings, the leader's lock, the order to hand over, and the members that commits wait for.
+// Patroni keeps all of it in annotations of ConfigMaps. No other file knows their names.
+//
+// Guarantees: every write carries the resourceVersion of the object that was read, so a cache that is behind overwrites nothing.
+// A superuser of the database can write these annotations in Patroni's place, so the readers take nothing for granted.
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import { keyOf } from "../../runtime/kube/object.ts";
+import { jsonAnnotation } from "../kinds/json-annotation.ts";
+import { type ConfigMap, configMaps } from "../kinds/kubernetes.ts";
+
+/** Patroni's own names of its annotations. */
+export const patroniKeys = {
+  /** NAME-config: Patroni's settings as JSON. */
+  settings: "config",
+  /** NAME-config: the system identifier of the data; empty while the first instance makes it. */
+  initialize: "initialize",
+  /** NAME-leader: the holder of the lock. NAME-failover: the instance that is to hand over. NAME-sync: the leader that wrote it. */
+  leader: "leader",
+  renewTime: "renewTime",
+  transitions: "transitions",
+  failsafe: "failsafe",
+  /** NAME-failover: the instance that is to lead. */
+  member: "member",
+  scheduledAt: "scheduled_at",
+  synchronous: "sync_standby",
+  quorum: "quorum",
+} as const;
+
+/** The operator's notes beside Patroni's annotations. */
+export const patroniNotes = {
+  /** On the lock: the instance that was primary last. The lock outlives the SampleDB, and so does this note. */
+  lastPrimary: "sampledb.io/last-primary",
+  /** On the order: its candidate. Patroni removes the order before the image's may-promote asks who was named. */
+  named: "sampledb.io/named",
+} as const;
+
+class StateObject {
+  readonly object: ConfigMap;
+
+  constructor(object: ConfigMap) {
+    this.object = object;
+  }
+
+  get uid(): string {
+    return this.object.metadata.uid ?? "";
+  }
+
+  protected read(name: string): string | undefined {
+    return this.object.metadata.annotations?.[name];
+  }
+
+  protected async write(client: KubeClient, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    const { resourceVersion } = this.object.metadata;
+    await client.mergePatch(configMaps, keyOf(this.object), { metadata: { resourceVersion, annotations } });
+  }
+}
+
+/** NAME-leader. The leader renews it in every loop. */
+export class LeaderLock extends StateObject {
+  /** The instance that holds the lock; undefined while nobody does. */
+  get holder(): string | undefined {
+    return this.read(patroniKeys.leader) || undefined;
+  }
+
+  /** When the holder renewed it last. Two renewals never have the same text. */
+  get renewal(): string | undefined {
+    return this.read(patroniKeys.renewTime);
+  }
+
+  /** How often the lock has changed hands. */
+  get transitions(): number | undefined {
+    const count = Number.parseInt(this.read(patroniKeys.transitions) ?? "", 10);
+    return count >= 0 ? count : undefined;
+  }
+
+  /**
+   * The members that the leader has written down to ask while the API server is away. Patroni lets nobody else stand for election.
+   * Undefined where the list is missing, empty or garbage: Patroni excludes nobody then.
+   */
+  get failsafe(): ReadonlySet<string> | undefined {
+    const names = Object.keys(jsonAnnotation(this.object, patroniKeys.failsafe));
+    return names.length > 0 ? new Set(names) : undefined;
+  }
+
+  get lastPrimary(): string | undefined {
+    return this.read(patroniNotes.lastPrimary);
+  }
+
+  /** Takes the lock from its holder, unless the lock was renewed or taken since it was read. */
+  async release(client: KubeClient): Promise<void> {
+    await this.write(client, { [patroniKeys.leader]: null });
+  }
+
+  async noteLastPrimary(client: KubeClient, podName: string): Promise<void> {
+    await this.write(client, { [patroniNotes.lastPrimary]: podName });
+  }
+}
+
+/** NAME-failover. Patroni removes an order that it has carried out, or can't carry out. */
+export class SwitchoverOrder extends StateObject {
+  get from(): string | undefined {
+    return this.read(patroniKeys.leader);
+  }
+
+  get to(): string | undefined {
+    return this.read(patroniKeys.member);
+  }
+
+  get isOpen(): boolean {
+    return this.from !== undefined || this.to !== undefined;
+  }
+
+  /** A person has scheduled it with patronictl for a later time. */
+  get isScheduled(): boolean {
+    return this.read(patroniKeys.scheduledAt) !== undefined;
+  }
+
+  get named(): string | undefined {
+    return this.read(patroniNotes.named);
+  }
+
+  /** Orders a primary that is alive to hand over. */
+  async handOver(client: KubeClient, from: string, to: string): Promise<void> {
+    await this.write(client, { [patroniKeys.leader]: from, [patroniKeys.member]: to, [patroniNotes.named]: to });
+  }
+
+  /** Orders an instance to lead where nobody does. */
+  async appoint(client: KubeClient, to: string): Promise<void> {
+    await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.member]: to });
+  }
+
+  async takeBack(client: KubeClient): Promise<void> {
+    await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.member]: null, [patroniNotes.named]: null });
+  }
+}
+
+/** NAME-sync. */
+export class Synchrony extends StateObject {
+  /** The leader that wrote the list. */
+  get leader(): string | undefined {
+    return this.read(patroniKeys.leader) || undefined;
+  }
+
+  /** The replicas that commits wait for: none while there is no replica, or while the list is an earlier leader's. Undefined where commits wait for nobody. */
+  waitedFor(holder: string | undefined): ReadonlySet<string> | undefined {
+    if (this.leader === undefined) return undefined;
+    const names = this.leader === holder ? (this.read(patroniKeys.synchronous) ?? "") : "";
+    return new Set(names.split(",").filter(Boolean));
+  }
+
+  /** Has Patroni elect without asking for the replicas that a lost leader waited for. */
+  async forget(client: KubeClient): Promise<void> {
+    await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.synchronous]: null, [patroniKeys.quorum]: null });
+  }
+}
+
+interface SettingsText {
+  readonly synchronous_mode: string;
+  readonly postgresql: { readonly parameters?: Readonly<Record<string, unknown>> };
+}
+
+/** NAME-config. */
+export class ClusterSettings extends StateObject {
+  /** The data is made. */
+  get isInitialized(): boolean {
+    return (this.read(patroniKeys.initialize) ?? "") !== "";
+  }
+
+  /** The first instance makes the data now. Patroni can't take up what is cut short here. */
+  get isBootstrapping(): boolean {
+    return this.read(patroniKeys.initialize) === "";
+  }
+
+  /** The settings as they were written. Two texts that are equal are the same settings. */
+  get text(): string | undefined {
+    return this.read(patroniKeys.settings);
+  }
+
+  get parameters(): Readonly<Record<string, unknown>> | undefined {
+    return this.#values.postgresql?.parameters;
+  }
+
+  get synchronousMode(): string | undefined {
+    return this.#values.synchronous_mode;
+  }
+
+  async setSynchronousMode(client: KubeClient, mode: string): Promise<void> {
+    await this.write(client, { [patroniKeys.settings]: JSON.stringify({ ...this.#values, synchronous_mode: mode }) });
+  }
+
+  /** Lets the next instance make the data. Otherwise it would wait for ever for the instance that set the mark. */
+  async forgetBootstrap(client: KubeClient): Promise<void> {
+    await this.write(client, { [patroniKeys.initialize]: null });
+  }
+
+  get #values(): Partial<SettingsText> {
+    return jsonAnnotation<SettingsText>(this.object, patroniKeys.settings);
+  }
+}
+
+export interface PatroniState {
+  readonly settings: ClusterSettings | undefined;
+  readonly lock: LeaderLock | undefined;
+  readonly order: SwitchoverOrder | undefined;
+  readonly synchrony: Synchrony | undefined;
+}
+
+/** Changes in every loop of Patroni, and tells the operator nothing. */
+const moving: readonly string[] = [patroniKeys.renewTime, "optime", "slots", "retain_slots"];
+
+/** The part of such an object that changes only when something has happened. */
+export function steadyPart({ metadata: { annotations = {}, labels }, data }: ConfigMap): string {
+  return JSON.stringify([Object.entries(annotations).filter(([name]) => !moving.includes(name)), labels, data]);
+}

@@ -1,0 +1,58 @@
+// What is done for a SampleDB, by the mode that it is in. The order of the steps is the design.
+//
+// Every step of a list runs, also after one that failed, unless a step says that the rest has to wait. A SampleDB that is deleted has a
+// sequence of its own (ending/deletion.ts), in which an error stops everything after it.
+import { configuration } from "./change/configuration.ts";
+import { rollout } from "./change/rollout.ts";
+import { postponedTrial, trial } from "./change/trial.ts";
+import { abandonedLock } from "./election/abandoned-lock.ts";
+import { hangingOrder } from "./election/hanging-order.ts";
+import { stalemate } from "./election/stalemate.ts";
+import { writePath } from "./election/write-path.ts";
+import { access, account } from "./foundation/access.ts";
+import { credentials } from "./foundation/credentials.ts";
+import { initialization } from "./foundation/initialization.ts";
+import { monitoring } from "./foundation/monitoring.ts";
+import { policies } from "./foundation/policies.ts";
+import { retention } from "./foundation/retention.ts";
+import { services } from "./foundation/services.ts";
+import { storage } from "./foundation/storage.ts";
+import { inspection } from "./instances/inspection.ts";
+import { hibernation, instances } from "./instances/instances.ts";
+import { podShortage } from "./instances/pod-shortage.ts";
+import { stragglers } from "./instances/stragglers.ts";
+import { replacement } from "./orders/replacement.ts";
+import { rotation } from "./orders/rotation.ts";
+import { switchoverOrder } from "./orders/switchover-order.ts";
+import type { SampleDBStep, Scope } from "./scope.ts";
+
+export type Mode = "Invalid" | "Paused" | "Hibernated" | "Running";
+
+/** The first that applies. */
+export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
+  if (findings.invalid !== undefined) return "Invalid";
+  if (db.spec.paused) return "Paused";
+  return db.spec.powerState;
+}
+
+/** Unblock elections first. Then grow disks, also of a database that is not healthy: a full disk must not wait for health. */
+const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention];
+
+/** A password that PostgreSQL has and applications have not waits for nothing else. Then mend what serves. */
+const foundation: readonly SampleDBStep[] = [credentials, rotation, account, services, policies, monitoring, writePath];
+
+export const steps: Readonly<Record<Mode, readonly SampleDBStep[]>> = {
+  /** The operator can't know what is wanted: the instances go on as they are. */
+  Invalid: [],
+  /** The user wants everything left alone. */
+  Paused: [],
+  Hibernated: [...always, ...foundation, postponedTrial, configuration, access, hibernation],
+  /** Only when all that serves is mended, change something. */
+  Running: [
+    ...always,
+    ...foundation,
+    ...[trial, configuration, access, instances],
+    ...[podShortage, inspection, stragglers, initialization],
+    ...[switchoverOrder, replacement, rollout],
+  ],
+};

@@ -1,0 +1,25 @@
+// A person's order to make an instance anew, by annotation.
+import { type DatabaseView, lastPrimary } from "../../database/view.ts";
+import { podName } from "../../desired/names.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
+
+/** On the SampleDB: the name of an instance. The operator adds the uid of the claim that is to go, and takes the order off when it is gone. */
+export const replaceAnnotation = "sampledb.io/replace-instance";
+
+interface ReplacementOrder {
+  readonly name: string;
+  /** Once it is begun: the uid of the claim. */
+  readonly claimed: string | undefined;
+}
+
+export function replacementOrder({ metadata }: SampleDB): ReplacementOrder | undefined {
+  const [name, claimed] = metadata.annotations?.[replaceAnnotation]?.split("/") ?? [];
+  return name === undefined ? undefined : { name, claimed };
+}
+
+/** The last primary, where a person has said that its data is gone for good. */
+export function givenUp(db: SampleDB, observed: DatabaseView): string | undefined {
+  const last = lastPrimary(db, observed);
+  const order = replacementOrder(db);
+  return last !== undefined && order?.name === podName(db, last) ? order.name : undefined;
+}

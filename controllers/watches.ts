@@ -1,0 +1,77 @@
+// What the operator watches: kinds, selectors and indexes, declared once for all controllers, before any of them is added.
+import type { Cache } from "../runtime/cache/cache.ts";
+import type { Key, KubeObject } from "../runtime/kube/object.ts";
+import type { Resource } from "../runtime/kube/resource.ts";
+import { instanceComponent, labelNames, managedBy, selectorOf } from "./desired/identity.ts";
+import { claimName, ordinalOf } from "./desired/names.ts";
+import { sliceLabels } from "./desired/services.ts";
+import { ownTrialAnnotation } from "./desired/trial.ts";
+import { jobFailed, jobSucceeded } from "./jobs/outcome.ts";
+import {
+  configMaps,
+  endpointSlices,
+  type Job,
+  jobs,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  roleBindings,
+  roles,
+  serviceAccounts,
+  services,
+  statefulSets,
+} from "./kinds/kubernetes.ts";
+import { backups, restores, sampledbs } from "./kinds/sampledb-io.ts";
+
+/** Of Pods: the instances of a database. Of claims: its data. Of Jobs: all of them. By `namespace/name` of the SampleDB. */
+export const byDatabase = "database";
+/** Of Pods: those of a Job, by `namespace/name` of the Job. */
+export const byJob = "job";
+/** Of Jobs: the trials that run and that no user has asked for, all under one value. */
+export const ownTrials = "own-trials";
+
+/** Only what the operator has made, of Kubernetes' kinds: the cluster's other objects would fill its memory for nothing. */
+const labelSelector = selectorOf(managedBy);
+
+export function declareWatches(cache: Cache): void {
+  for (const resource of [sampledbs, backups, restores] as readonly Resource[]) cache.watch(resource);
+  cache.watch(pods, { labelSelector, indexes: { [byDatabase]: ofInstances, [byJob]: jobOf } });
+  cache.watch(persistentVolumeClaims, { labelSelector, indexes: { [byDatabase]: ofData } });
+  cache.watch(jobs, { labelSelector, indexes: { [byDatabase]: databaseText, [ownTrials]: runningOwnTrial } });
+  cache.watch(endpointSlices, { labelSelector: selectorOf(sliceLabels) });
+  const others = [services, serviceAccounts, roles, roleBindings, podDisruptionBudgets, statefulSets, configMaps];
+  for (const resource of others as readonly Resource[]) cache.watch(resource, { labelSelector });
+}
+
+/** The SampleDB that an object belongs to, by its label. */
+export function databaseOf({ metadata }: KubeObject): Key[] {
+  const name = metadata.labels?.[labelNames.database];
+  return name === undefined ? [] : [{ namespace: metadata.namespace ?? "", name }];
+}
+
+function databaseText(object: KubeObject): string[] {
+  return databaseOf(object).map(({ namespace, name }) => `${namespace}/${name}`);
+}
+
+function ofInstances(object: KubeObject): string[] {
+  return object.metadata.labels?.[labelNames.component] === instanceComponent ? databaseText(object) : [];
+}
+
+/** By component and name: a claim of a repository wears the label of its database too, and must be neither grown nor deleted as data. */
+export function ofData(claim: PersistentVolumeClaim): string[] {
+  const { name } = claim.metadata;
+  const isData = (database: Key) => name === claimName({ metadata: database }, ordinalOf(name));
+  return databaseOf(claim).some(isData) ? ofInstances(claim) : [];
+}
+
+function runningOwnTrial(job: Job): string[] {
+  const runs = !jobSucceeded(job) && !jobFailed(job);
+  return runs && job.metadata.annotations?.[ownTrialAnnotation] !== undefined ? [ownTrials] : [];
+}
+
+function jobOf({ metadata: { namespace, labels } }: Pod): string[] {
+  const job = labels?.["batch.kubernetes.io/job-name"];
+  return job === undefined ? [] : [`${namespace}/${job}`];
+}
