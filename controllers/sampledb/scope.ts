@@ -4,8 +4,9 @@ import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
-import type { Credentials, Serving } from "../database/credentials.ts";
+import type { Authority, Serving } from "../database/authority.ts";
 import { type Instance, instanceOf } from "../database/instance.ts";
+import type { Passwords } from "../database/passwords.ts";
 import { heldNames } from "../desired/held-settings.ts";
 import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
@@ -36,7 +37,8 @@ import type { TimeToReady } from "./report/metrics.ts";
 export interface Dependencies {
   readonly cache: Cache;
   readonly events: EventRecorder;
-  readonly credentials: Credentials;
+  readonly authority: Authority;
+  readonly passwords: Passwords;
   /** What is told of a namespace that goes is told here. */
   readonly operatorNamespace: string;
   readonly inspections: Inspections;

@@ -23,10 +23,10 @@ export const rotation: SampleDBStep = async (scope) => {
   const order = db.metadata.annotations?.[rotateAnnotation];
   if (order !== undefined && order !== "app") return await refuse(scope, order);
   if (order === undefined && !observed.rotationJob && !findings.passwordWaits) return done;
-  const known = await deps.credentials.nextPassword(db, client);
+  const known = await deps.passwords.nextPassword(db, client);
   const job = observed.rotationJob;
   const hindrance = known && job ? undefined : await whyNot(scope, known); // asked only where a password or a Job may be made
-  const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
+  const next = known ?? (order && !hindrance ? await deps.passwords.writeNextPassword(db, client) : undefined);
   if (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid) await remove(scope, job);
   else if (job && next) await follow(scope, job, next, order !== undefined);
   else if (hindrance)
@@ -57,7 +57,7 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
   const { name } = job.metadata;
   const pod = observed.jobPods.get(name);
   if (jobSucceeded(job)) {
-    await deps.credentials.handOver(db, client, next);
+    await deps.passwords.handOver(db, client, next);
     if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
     await end(scope, job, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
@@ -87,7 +87,7 @@ function isHopeless({ deps }: Scope, job: Job, pod: Pod | undefined): boolean {
 
 /** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */
 async function end(scope: Scope, job: Job, next: Secret): Promise<void> {
-  await scope.deps.credentials.dropNextPassword(scope.db, scope.client, next);
+  await scope.deps.passwords.dropNextPassword(scope.db, scope.client, next);
   await remove(scope, job);
 }
 
