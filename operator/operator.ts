@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { Credentials } from "../controllers/database/credentials.ts";
+import { Authority } from "../controllers/database/authority.ts";
 import type { Instance } from "../controllers/database/instance.ts";
+import { Passwords } from "../controllers/database/passwords.ts";
+import { identityOf } from "../controllers/desired/identity.ts";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { notSupportedControllers } from "../controllers/not-supported.ts";
 import { Patience } from "../controllers/patience.ts";
@@ -83,13 +85,15 @@ export async function runOperator(process: Process): Promise<void> {
   const options = { maxConcurrentReconciles: settings.maxConcurrentReconciles };
   const now = () => new Date();
   const { cache, events } = manager;
-  const credentials = new Credentials({ operatorNamespace: namespace, now, password: () => randomBytes(24).toString("base64url") });
-  const patroni = patroniWith(credentials, dialFor(settings.databaseAccess, loadKubeConfig));
+  const authority = new Authority({ operatorNamespace: namespace, now });
+  const passwords = new Passwords({ now, password: () => randomBytes(24).toString("base64url") });
+  const patroni = patroniWith(authority, dialFor(settings.databaseAccess, loadKubeConfig));
   const inspections = new Inspections();
   const database = {
     cache,
     events,
-    credentials,
+    authority,
+    passwords,
     operatorNamespace: namespace,
     patroni,
     inspections,
@@ -199,10 +203,10 @@ function metricsSecurity({ metricsSecure, metricsCertificates, metricsAddress, n
   return { kind: "https", client, certificateDirectory: metricsCertificates } as const;
 }
 
-/** Calls to instances, as the operator that the database's authority has signed for. */
-function patroniWith(credentials: Credentials, dial: Dial): (db: SampleDB, instance: Instance) => Promise<PatroniApi> {
+/** Calls to instances, with the operator's certificate from the database's authority. */
+function patroniWith(authority: Authority, dial: Dial): (db: SampleDB, instance: Instance) => Promise<PatroniApi> {
   return async (db, { podName: name, address: ip }) => {
-    const identity = await credentials.operatorIdentity(db);
+    const identity = await authority.certificateFor(identityOf(db), "operator");
     if (!identity || ip === undefined) throw new Error(`${name} can't be called yet: it has no address or no certificate`);
     const pod = { namespace: db.metadata.namespace ?? "", name, ip };
     return new PatroniApi({ pod, dial, identity, authorities: identity.authorities });

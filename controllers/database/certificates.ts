@@ -33,8 +33,17 @@ const authorityLifetimeMs = 10 * year;
 const settleMs = year;
 /** Renewed after eight months without a restart; the operator may be away for the four that are left. */
 const serverLifetimeMs = year;
-/** Ours is in memory only, and made again whenever it is due: what leaks is worthless the next day. */
-const clientLifetimeMs = day;
+
+/** The clients that an authority signs for, and how long their certificates live. A new role is one line here. */
+const clientLifetimesMs = {
+  /** The operator keeps its certificate in memory only, and makes another when it is due: a leaked one is worthless the next day. */
+  operator: day,
+};
+
+export type ClientRole = keyof typeof clientLifetimesMs;
+
+/** Whose certificate it is: the last part of its name, which programs authorise by. */
+export type Role = "authority" | "server" | ClientRole;
 
 /** More than one after the other are rare: a name that changed while the authority is due. */
 const mostSteps = 10;
@@ -61,16 +70,17 @@ export async function rotateCertificates(kept: Kept, { database, trusted, now }:
 }
 
 /**
- * A certificate with which to call the database's instances, as somebody of this role. Signed by the authority that they trust
- * now, which is not always the newest. Where that one's key was lost, the server's own certificate is all that they trust.
+ * A certificate with which a client of this role calls the database's instances. The authority that the instances trust now signs
+ * it, which is not always the newest. Where the key of that authority was lost, the instances trust nothing but the server's own
+ * certificate, so the client gets that one. Only the operator may: a role whose certificate goes to a Pod would act as a server.
  */
-export async function clientCertificate(kept: Kept, database: DatabaseName, role: string, now: Date): Promise<CertifiedKey> {
+export async function clientCertificate(kept: Kept, database: DatabaseName, role: ClientRole, now: Date): Promise<CertifiedKey> {
   const authority = signingAuthority(kept, now);
   if (authority === undefined) return { certificate: kept.certificate, key: kept.key };
   return await issueCertificate(authority, {
     commonName: certificateName(database, role),
     usages: ["client"],
-    lifetimeMs: clientLifetimeMs,
+    lifetimeMs: clientLifetimesMs[role],
     now,
   });
 }
@@ -88,7 +98,7 @@ const longestName = 64;
  * `namespace/name/role`, the name that programs authorise by. Neither part can have a slash in it, so no database can get the
  * name of another. Where it would be too long, a hash stands for namespace and name.
  */
-export function certificateName({ namespace, name }: DatabaseName, role: string): string {
+export function certificateName({ namespace, name }: DatabaseName, role: Role): string {
   const full = `${namespace}/${name}/${role}`;
   if (full.length <= longestName) return full;
   const hash = createHash("sha256").update(`${namespace}/${name}`).digest("hex");

@@ -22,9 +22,6 @@ import { ClusterSettings, LeaderLock, type PatroniState, SwitchoverOrder, Synchr
 import { byDatabase } from "../watches.ts";
 import { type Instance, instanceOf } from "./instance.ts";
 
-/** The SampleDB itself may be gone: its name is enough to see what it has left. */
-export type DatabaseIdentity = Pick<SampleDB, "metadata">;
-
 export interface DatabaseView {
   readonly statefulSet: StatefulSet | undefined;
   readonly range: InstanceRange | undefined;
@@ -44,7 +41,8 @@ export interface DatabaseView {
   readonly bootstrapping: boolean;
 }
 
-export function observeDatabase(db: DatabaseIdentity, cache: Cache): DatabaseView {
+/** The SampleDB itself may be gone: its name is enough to see what it has left. */
+export function observeDatabase(db: Pick<SampleDB, "metadata">, cache: Cache): DatabaseView {
   const { namespace = "", name } = db.metadata;
   const names = namesOf(db);
   const key = (object: string) => ({ namespace, name: object });
@@ -82,7 +80,7 @@ export function observeDatabase(db: DatabaseIdentity, cache: Cache): DatabaseVie
  * The Pods that are instances. A label is not enough, because anybody may wear it: the name must be an instance's, and the controller the
  * database's StatefulSet. While there is no StatefulSet, the Pods that it has left count: their servers run, and the next one adopts them.
  */
-export function instancePods(db: DatabaseIdentity, cache: Cache): Pod[] {
+export function instancePods(db: Pick<SampleDB, "metadata">, cache: Cache): Pod[] {
   const { namespace = "", name } = db.metadata;
   const set = namesOf(db).statefulSet;
   const live = cache.watched(statefulSets).get({ namespace, name: set });
@@ -109,7 +107,7 @@ function patroniState(names: ReturnType<typeof namesOf>, find: (name: string) =>
 }
 
 /** The holder of Patroni's lock, asked of the API server: for a decision that must not rest on a cache that is behind. */
-export async function leaderNow(db: DatabaseIdentity, client: KubeClient): Promise<string | undefined> {
+export async function leaderNow(db: Pick<SampleDB, "metadata">, client: KubeClient): Promise<string | undefined> {
   const lock = await client.find(configMaps, { namespace: db.metadata.namespace ?? "", name: namesOf(db).leader });
   return lock && new LeaderLock(lock).holder;
 }
@@ -118,10 +116,7 @@ export async function leaderNow(db: DatabaseIdentity, client: KubeClient): Promi
  * The ordinal of the last primary: by Patroni's lock, by the status, or by the note of the operator that stopped it, in this order. The note
  * stays when the database is woken and fails over: an instance that is started by an old note lacks the writes since.
  */
-export function lastPrimary(
-  db: DatabaseIdentity & Pick<SampleDB, "status">,
-  { patroni: { lock }, claims }: DatabaseView,
-): number | undefined {
+export function lastPrimary(db: Pick<SampleDB, "metadata" | "status">, { patroni: { lock }, claims }: DatabaseView): number | undefined {
   const name = lock?.holder ?? db.status?.primaryPodName ?? lock?.lastPrimary;
   const ordinal = name === undefined ? Number.NaN : ordinalOf(name);
   if (Number.isInteger(ordinal) && claims.has(claimName(db, ordinal))) return ordinal;

@@ -5,17 +5,21 @@ import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { kept as keptMetadata, labelsOf } from "./identity.ts";
 import { namesOf } from "./names.ts";
 
-export function authorityName({ metadata: { namespace, name } }: SampleDB): string {
+export function authorityName({ metadata: { namespace, name } }: Pick<SampleDB, "metadata">): string {
   return `authority.${namespace}.${name}`;
 }
 
 /** What Pods mount, and applications take `ca.crt` from. */
-export function certificateSecret(db: SampleDB, { bundle, certificate, key }: Kept): Secret {
+export function certificateSecret(db: Pick<SampleDB, "metadata">, { bundle, certificate, key }: Kept): Secret {
   const data = { "ca.crt": btoa(bundle), "tls.crt": btoa(certificate), "tls.key": btoa(key) };
   return { apiVersion: "v1", kind: "Secret", metadata: keptMetadata(db, namesOf(db).certificateSecret), type: "kubernetes.io/tls", data };
 }
 
-export function authoritySecret(db: SampleDB, namespace: string, { bundle, authorityKey, formerKey, trustedSince }: Kept): Secret {
+export function authoritySecret(
+  db: Pick<SampleDB, "metadata">,
+  namespace: string,
+  { bundle, authorityKey, formerKey, trustedSince }: Kept,
+): Secret {
   const metadata = { name: authorityName(db), namespace, labels: labelsOf(db) };
   const data = { "ca.crt": btoa(bundle), "ca.key": btoa(authorityKey), "former.key": btoa(formerKey), "trusted-since": btoa(trustedSince) };
   return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };

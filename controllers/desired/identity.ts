@@ -27,6 +27,18 @@ export function labelsOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Re
   return { ...managedBy, "app.kubernetes.io/name": "sampledb", "app.kubernetes.io/instance": name, [labelNames.database]: name };
 }
 
+/** A database whether or not its SampleDB is still there. A type of its own, so that no other object is taken for a SampleDB by mistake. */
+export interface DatabaseIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  /** Of the SampleDB: a later one of the same name is another database. */
+  readonly uid: string;
+}
+
+export function identityOf({ metadata: { namespace = "", name, uid = "" } }: SampleDB): DatabaseIdentity {
+  return { namespace, name, uid };
+}
+
 /** Finds the instances, and what Patroni keeps of them; never a Pod of a Job. */
 export function instanceSelector({ metadata: { name } }: Pick<SampleDB, "metadata">): Record<string, string> {
   return { [labelNames.database]: name, [labelNames.component]: instanceComponent };

@@ -3,8 +3,9 @@ import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
-import type { Credentials, Serving } from "../database/credentials.ts";
+import type { Authority, Serving } from "../database/authority.ts";
 import type { Instance } from "../database/instance.ts";
+import type { Passwords } from "../database/passwords.ts";
 import type { DatabaseView } from "../database/view.ts";
 import type { JobContext } from "../jobs/runner.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -20,7 +21,8 @@ import type { TimeToReady } from "./report/metrics.ts";
 export interface Dependencies {
   readonly cache: Cache;
   readonly events: EventRecorder;
-  readonly credentials: Credentials;
+  readonly authority: Authority;
+  readonly passwords: Passwords;
   /** Events of a namespace that is deleted go here. */
   readonly operatorNamespace: string;
   readonly inspections: Inspections;

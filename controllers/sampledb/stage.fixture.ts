@@ -15,7 +15,8 @@ import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { eventually } from "../../tools/eventually.ts";
-import { Credentials } from "../database/credentials.ts";
+import { Authority } from "../database/authority.ts";
+import { Passwords } from "../database/passwords.ts";
 import { ordinalOf } from "../desired/names.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import { hasEnded } from "../jobs/outcome.ts";
@@ -84,15 +85,15 @@ export class DatabaseStage implements AsyncDisposable {
     const metrics = createMetrics({ processMetrics: false });
     const manager = new Manager({ ...options, client: connection.client, namespaces: [this.namespace], elector: undefined, metrics, log });
     const now = () => new Date(Date.now() + this.#aheadMs);
-    const credentials = new Credentials({ operatorNamespace, now, password: () => randomBytes(24).toString("base64url") });
     const { cache, events } = manager;
     const deps: Dependencies = {
       ...{
         cache,
         events,
-        credentials,
         operatorNamespace,
         now,
+        authority: new Authority({ operatorNamespace, now }),
+        passwords: new Passwords({ now, password: () => randomBytes(24).toString("base64url") }),
         inspections: new Inspections(),
         patience: new Patience(now),
         volumes: new Volumes(now),

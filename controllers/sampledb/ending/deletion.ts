@@ -5,7 +5,7 @@ import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
-import { belongsTo, instanceSelector, selectorOf } from "../../desired/identity.ts";
+import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
@@ -36,7 +36,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   }
   if (db.spec.deletionPolicy === "Delete") await destroy(scope);
   else await leave(scope);
-  deps.credentials.forget(db);
+  deps.authority.forget(identityOf(db));
+  deps.passwords.forget(db);
   return finished;
 }
 
@@ -62,7 +63,7 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   }
   for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
   for (const name of [...keptSecrets(db), names.rotation]) await remove(secrets, here(name));
-  await remove(secrets, deps.credentials.authorityKey(db));
+  await remove(secrets, deps.authority.keySecret(identityOf(db)));
 }
 
 function keptSecrets(db: SampleDB): string[] {

@@ -1,6 +1,7 @@
-// Passwords and certificates: before the Pods that mount them.
+// Certificates, then passwords: the application's Secret has the authorities in it. Both come before the Pods that mount them.
 import { doneUntil } from "../../../runtime/controller/steps.ts";
-import { unprovenAnnotation } from "../../database/credentials.ts";
+import { unprovenAnnotation } from "../../database/passwords.ts";
+import { identityOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { rotateAnnotation } from "../orders/rotation.ts";
 import type { SampleDBStep } from "../scope.ts";
@@ -10,9 +11,16 @@ const lookAgainSeconds = 6 * 3600;
 const lookSoonSeconds = 60;
 
 export const credentials: SampleDBStep = async ({ db, client, deps, observed, findings }) => {
-  if (observed.instances.some(({ problem }) => problem?.reason === "CreateContainerConfigError")) deps.credentials.forget(db); // one is gone
+  const database = identityOf(db);
+  if (observed.instances.some(({ problem }) => problem?.reason === "CreateContainerConfigError")) {
+    // The kubelet misses a Secret that the operator remembers.
+    deps.authority.forget(database);
+    deps.passwords.forget(db);
+  }
   const trusted = observed.instances.map(({ uid }) => deps.inspections.of(uid)?.authorities ?? "");
-  const { serving, unproven, passwordWaits } = await deps.credentials.ensure(db, client, { trusted, hasData: observed.initialized });
+  const serving = await deps.authority.ensure(database, client, trusted);
+  const { authorities } = serving;
+  const { unproven, passwordWaits } = await deps.passwords.ensure(db, client, { authorities, hasData: observed.initialized });
   findings.serving = serving;
   findings.passwordWaits = passwordWaits;
   findings.confirmed.add("credentials");

@@ -25,9 +25,9 @@ export const rotation: SampleDBStep = async (scope) => {
   if (order !== undefined && order !== "app") return await refuse(scope, order);
   const job = findJob(deps.cache, db, rotationKey(scope).key);
   if (order === undefined && !job && !findings.passwordWaits) return done;
-  const known = await deps.credentials.nextPassword(db, client);
+  const known = await deps.passwords.nextPassword(db, client);
   const hindrance = known && job ? undefined : await whyNot(scope, known); // asked only where a password or a Job may be made
-  const next = known ?? (order && !hindrance ? await deps.credentials.writeNextPassword(db, client) : undefined);
+  const next = known ?? (order && !hindrance ? await deps.passwords.writeNextPassword(db, client) : undefined);
   if (hindrance && !job)
     findings.blockers.push({ reason: "PasswordWaits", message: `the application's new password waits: ${hindrance}`, remedy });
   if (next && (job || !hindrance)) await tellPostgres(scope, next, order !== undefined);
@@ -74,7 +74,7 @@ async function tellPostgres(scope: Scope, next: Secret, isOrdered: boolean): Pro
   const { name } = request.key;
   const outcome = await runJob(jobContext(scope), request);
   if (outcome.kind === "succeeded") {
-    await deps.credentials.handOver(db, client, next);
+    await deps.passwords.handOver(db, client, next);
     if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
     await end(scope, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
@@ -95,7 +95,7 @@ async function tellPostgres(scope: Scope, next: Secret, isOrdered: boolean): Pro
 
 /** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */
 async function end(scope: Scope, next: Secret): Promise<void> {
-  await scope.deps.credentials.dropNextPassword(scope.db, scope.client, next);
+  await scope.deps.passwords.dropNextPassword(scope.db, scope.client, next);
   await removeJob(jobContext(scope), rotationKey(scope));
 }
 

@@ -1,0 +1,110 @@
+// The certificates of databases. Each database has an authority of its own, which signs for its instances and for their clients.
+import { BoundedMap } from "../../runtime/bounded-map.ts";
+import { readCertificate } from "../../runtime/certificates/inspect.ts";
+import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
+import type { Kept } from "../../runtime/certificates/rotation.ts";
+import type { KubeClient } from "../../runtime/kube/client.ts";
+import type { Key } from "../../runtime/kube/object.ts";
+import { authorityName, authoritySecret, certificateSecret, keptIn } from "../desired/certificates.ts";
+import type { DatabaseIdentity } from "../desired/identity.ts";
+import { namesOf } from "../desired/names.ts";
+import { secrets } from "../kinds/kubernetes.ts";
+import { type ClientRole, clientCertificate, renewalDue, rotateCertificates } from "./certificates.ts";
+import { refuseForeign, writeOver } from "./secrets.ts";
+
+export interface AuthorityOptions {
+  /** The authorities' keys are in this namespace: whoever reads Secrets beside a database can't sign for it. */
+  readonly operatorNamespace: string;
+  readonly now: () => Date;
+}
+
+/** What a client shows to an instance, and the authorities that it trusts in return. */
+export interface ClientIdentity extends CertifiedKey {
+  readonly authorities: string;
+}
+
+/** The certificate that the instances are to serve. */
+export interface Serving {
+  readonly fingerprint: string;
+  readonly expires: Date;
+  readonly authorities: string;
+}
+
+interface Seen {
+  readonly until: number;
+  readonly kept: Kept;
+  readonly serving: Serving;
+  readonly clients: Map<ClientRole, ClientIdentity>;
+}
+
+/** Nothing is read again for so long. Certificates are renewed months before they expire, so some hours are no loss. */
+const rememberMilliseconds = 6 * 3_600_000;
+
+/** Takes a database by its identity, because a Backup and a repository need certificates after their SampleDB is gone. */
+export class Authority {
+  readonly #options: AuthorityOptions;
+  readonly #seen = new BoundedMap<Seen>(10_000);
+
+  constructor(options: AuthorityOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the certificates that are missing, and renews those that are due. Costs no request while the last look is remembered.
+   * `trusted` has, for each instance that runs, the bundle of authorities that it is known to have read, or an empty text. A new
+   * authority signs only when all of them have it, so a caller must name every instance.
+   */
+  async ensure(database: DatabaseIdentity, client: KubeClient, trusted: readonly string[]): Promise<Serving> {
+    const now = this.#options.now();
+    const seen = this.#seen.get(database.uid);
+    if (seen && seen.until > now.getTime()) return seen.serving;
+    const kept = await this.#rotate(database, client, trusted, now);
+    const serving = servingOf(kept);
+    this.#seen.set(database.uid, { until: now.getTime() + rememberMilliseconds, kept, serving, clients: new Map() });
+    return serving;
+  }
+
+  /** The next `ensure` reads the Secrets again. */
+  forget({ uid }: DatabaseIdentity): void {
+    this.#seen.delete(uid);
+  }
+
+  /**
+   * A certificate with which a client of this role calls the instances. It stays in memory until it is due for renewal.
+   * Undefined before `ensure` has seen the database.
+   */
+  async certificateFor(database: DatabaseIdentity, role: ClientRole): Promise<ClientIdentity | undefined> {
+    const seen = this.#seen.get(database.uid);
+    if (!seen) return undefined;
+    const now = this.#options.now();
+    const issued = seen.clients.get(role);
+    if (issued && !renewalDue(issued, now)) return issued;
+    const identity = { ...(await clientCertificate(seen.kept, database, role, now)), authorities: seen.kept.bundle };
+    seen.clients.set(role, identity);
+    return identity;
+  }
+
+  /** Where the Secret with the authority's key is. Nothing owns it, so deletion of the database for good has to name it. */
+  keySecret(database: DatabaseIdentity): Key {
+    return { namespace: this.#options.operatorNamespace, name: authorityName({ metadata: database }) };
+  }
+
+  async #rotate(database: DatabaseIdentity, client: KubeClient, trusted: readonly string[], now: Date): Promise<Kept> {
+    const db = { metadata: database };
+    const servedSecret = { namespace: database.namespace, name: namesOf(db).certificateSecret };
+    const [served, authority] = await Promise.all([client.find(secrets, servedSecret), client.find(secrets, this.keySecret(database))]);
+    if (served) refuseForeign(served, database.name);
+    const { kept, plans } = await rotateCertificates(keptIn(authority, served), { database, trusted, now });
+    if (plans.length === 0) return kept;
+    // The authority first: a certificate whose authority was lost can't be followed by another.
+    await writeOver(client, authority, authoritySecret(db, this.#options.operatorNamespace, kept));
+    await writeOver(client, served, certificateSecret(db, kept));
+    return kept;
+  }
+}
+
+function servingOf({ certificate, bundle }: Kept): Serving {
+  const read = readCertificate(certificate);
+  if (!read) throw new Error("the certificate that was just made can't be read");
+  return { fingerprint: read.fingerprint256, expires: read.validToDate, authorities: bundle };
+}
