@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
+import { appliedAnnotation } from "../api/annotations.ts";
+import { reportingController } from "../api/labels.ts";
 import { Credentials } from "../controllers/database/credentials.ts";
 import type { Instance } from "../controllers/database/instance.ts";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
@@ -73,8 +75,8 @@ export async function runOperator(process: Process): Promise<void> {
     namespaces: settings.namespaces,
     elector,
     fieldManager: "sampledb",
-    hashAnnotation: "sampledb.io/applied",
-    reportingController: "sampledb.io/operator",
+    hashAnnotation: appliedAnnotation,
+    reportingController,
     reportingInstance: environment["POD_NAME"] ?? hostname(),
     metrics,
     log,

@@ -1,4 +1,5 @@
 // Passwords and certificates of a SampleDB. Secrets are read by name and never watched, so what was seen is remembered for a while.
+import { unprovenAnnotation } from "../../api/annotations.ts";
 import { BoundedMap } from "../../runtime/bounded-map.ts";
 import { readCertificate } from "../../runtime/certificates/inspect.ts";
 import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
@@ -58,9 +59,6 @@ export interface Ensured {
   /** There is one for the application that PostgreSQL may know and the application does not. */
   readonly passwordWaits: boolean;
 }
-
-/** On a Secret whose password PostgreSQL does not know; a person takes it off. */
-export const unprovenAnnotation = "sampledb.io/unproven";
 
 /** How long what was seen is taken for granted. Pods that run have what they need; this is for those to come. */
 const rememberMilliseconds = 6 * 3_600_000;

@@ -1,5 +1,6 @@
 // An instance as it is observed: its Pod, and what Patroni writes on it.
-import { instanceAnnotations, instanceContainer } from "../desired/instances.ts";
+import { instanceAnnotations } from "../../api/annotations.ts";
+import { instanceContainer } from "../desired/instances.ts";
 import { ordinalOf } from "../desired/names.ts";
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import type { Endpoint, Pod } from "../kinds/kubernetes.ts";

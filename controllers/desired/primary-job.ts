@@ -1,4 +1,5 @@
 // A Job that connects to the primary as the superuser, by the read-write Service as applications do, and is tried again through a failover.
+import { labelNames } from "../../api/labels.ts";
 import type { Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { tlsDirectory } from "./configuration.ts";
@@ -47,7 +48,7 @@ export function primaryJob(db: SampleDB, job: PrimaryJob): Job {
       backoffLimit: 20, // a failover in its middle is no fault of what it does
       podFailurePolicy: { rules: [disrupted, refusedBy(job.component)] },
       template: {
-        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": job.component }, annotations },
+        metadata: { labels: { ...labelsOf(db), [labelNames.component]: job.component }, annotations },
         spec: {
           ...jobPlacement(db),
           ...podSecurity,

@@ -1,4 +1,6 @@
 // The trial: before an instance that serves gets an image or settings, PostgreSQL starts with them in a Pod of its own.
+import { ownTrialAnnotation, trialAnnotation } from "../../api/annotations.ts";
+import { labelNames } from "../../api/labels.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -9,12 +11,6 @@ import { disrupted, gracePeriodSeconds, jobTolerations, refusedBy } from "./job-
 import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
-
-/** On Job and ConfigMap: what is tried. */
-export const trialAnnotation = "sampledb.io/trial";
-
-/** On a Job that nobody has asked for. */
-export const ownTrialAnnotation = "sampledb.io/trial-for-operator";
 
 /** What is tried. */
 export interface Tried {
@@ -72,7 +68,7 @@ export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried)
       backoffLimit: 2, // a node that restarts is no fault of what is tried
       podFailurePolicy: { rules: [disrupted, refusedBy(component)] },
       template: {
-        metadata: { labels: { ...labelsOf(db), "sampledb.io/component": component } },
+        metadata: { labels: { ...labelsOf(db), [labelNames.component]: component } },
         spec: {
           ...where,
           tolerations: jobTolerations(db),

@@ -1,13 +1,14 @@
 // The controller of SampleDBs: what it watches, and which changes concern it.
+import { ownTrialAnnotation } from "../../api/annotations.ts";
+import { labelNames } from "../../api/labels.ts";
 import type { Cache } from "../../runtime/cache/cache.ts";
 import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } from "../../runtime/controller/builder.ts";
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import type { Key, KubeObject } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { instanceOf } from "../database/instance.ts";
-import { labelNames, managedBy, selectorOf } from "../desired/identity.ts";
+import { managedBy, selectorOf } from "../desired/identity.ts";
 import { sliceLabels } from "../desired/services.ts";
-import { ownTrialAnnotation } from "../desired/trial.ts";
 import { jobFailed, jobSucceeded } from "../jobs/outcome.ts";
 import {
   type ConfigMap,

@@ -1,6 +1,7 @@
 // The whole story of a SampleDB; the order of the steps is the design.
 
 import { conditionTypes } from "../../api/conditions.ts";
+import { finalizer } from "../../api/labels.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
@@ -33,8 +34,6 @@ import { eventsBetween } from "./report/events.ts";
 import { computeStatus } from "./report/status.ts";
 import { type Dependencies, type Findings, type Initialization, observe, type SampleDBStep, type Scope } from "./scope.ts";
 import { heldBack } from "./upgrade/major.ts";
-
-export const finalizer = "sampledb.io/database";
 
 /**
  * What keeps the instances from electing goes first, then growth: a full disk must not wait for health. A password that PostgreSQL has and

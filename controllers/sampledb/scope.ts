@@ -1,4 +1,5 @@
 // What a reconcile of a SampleDB looks at, gathered once from the cache, and what it may use.
+import { instanceAnnotations, lastPrimaryAnnotation, replaceAnnotation } from "../../api/annotations.ts";
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import type { EventRecorder } from "../../runtime/controller/events.ts";
@@ -7,7 +8,7 @@ import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Credentials, Serving } from "../database/credentials.ts";
 import { type Instance, instanceOf } from "../database/instance.ts";
 import { heldNames } from "../desired/held-settings.ts";
-import { type InstanceRange, instanceAnnotations } from "../desired/instances.ts";
+import type { InstanceRange } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import {
@@ -135,9 +136,6 @@ export const byJob = "job";
 /** Of Jobs: the trials that run and nobody has asked for, all by one value. */
 export const ownTrials = "own-trials";
 
-/** Where the operator notes who was primary last, on Patroni's own object of the leader: it outlives the SampleDB. */
-export const lastPrimaryAnnotation = "sampledb.io/last-primary";
-
 export function observe(db: SampleDB, cache: Cache): Observed {
   const { namespace = "", name } = db.metadata;
   const names = namesOf(db);
@@ -227,9 +225,6 @@ export function lastPrimary(db: SampleDB, { leader, claims }: Observed): number 
   const [first] = [...claims.keys()].map(ordinalOf).sort((a, b) => a - b);
   return first;
 }
-
-/** On the SampleDB: the name of an instance; the operator adds the uid of the claim that is to go, and takes it off when it is gone. */
-export const replaceAnnotation = "sampledb.io/replace-instance";
 
 interface ReplacementOrder {
   readonly name: string;

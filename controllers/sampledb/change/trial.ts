@@ -1,10 +1,10 @@
 // No image and no setting reaches an instance that serves before PostgreSQL has started with it in a Pod of its own.
+import { instanceAnnotations, trialAnnotation } from "../../../api/annotations.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { controllerOf, keyOf } from "../../../runtime/kube/object.ts";
 import { problemOf } from "../../database/instance.ts";
-import { instanceAnnotations } from "../../desired/instances.ts";
 import { namesOf } from "../../desired/names.ts";
-import { trialAnnotation, trialJob, trialSettings } from "../../desired/trial.ts";
+import { trialJob, trialSettings } from "../../desired/trial.ts";
 import { isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../../jobs/outcome.ts";
 import { configMaps, type Job, jobs } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";

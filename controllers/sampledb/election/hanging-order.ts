@@ -1,10 +1,10 @@
 // An order to hand over whose primary is lost before it could: Patroni waits for whoever was named, and where that one may not lead
 // nobody is elected. Taken back, they elect. One that was carried out leaves a note, which goes when it is of no use any more.
+import { namedAnnotation } from "../../../api/annotations.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { configMaps } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep } from "../scope.ts";
-import { namedAnnotation } from "./switchover.ts";
 
 /**
  * Handing over takes some seconds; whoever stops for longer, as with much to write at its end, hands over to whoever is elected. Counted

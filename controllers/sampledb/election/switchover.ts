@@ -1,11 +1,9 @@
 // Hands the primary's part over, by Patroni's own way: the order is an object, so it needs no connection to an instance.
+import { namedAnnotation } from "../../../api/annotations.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import type { Instance } from "../../database/instance.ts";
 import { configMaps } from "../../kinds/kubernetes.ts";
 import type { Scope } from "../scope.ts";
-
-/** Beside the order, which Patroni takes away before it asks may-promote: who is named has to have all that the last primary had. */
-export const namedAnnotation = "sampledb.io/named";
 
 export async function switchover(
   { db, observed: { failover }, client, deps, findings }: Scope,

@@ -1,5 +1,6 @@
 // What happens before a SampleDB goes. Nothing is made here: its namespace may be going as well.
 import { reasons } from "../../../api/conditions.ts";
+import { labelNames } from "../../../api/labels.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
@@ -69,6 +70,6 @@ async function leave(scope: Scope): Promise<void> {
   const { db, observed, deps } = scope;
   for (const claim of observed.claims.values()) if (!mayHaveData(claim)) await removeEmpty(scope, claim);
   const claims = [...observed.claims.values()].filter(mayHaveData).map(({ metadata }) => metadata.name);
-  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label sampledb.io/name=${db.metadata.name} when they are not wanted`;
+  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. Delete them by the label ${labelNames.database}=${db.metadata.name} when they are not wanted`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }

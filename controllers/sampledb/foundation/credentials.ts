@@ -1,8 +1,7 @@
 // Passwords and certificates: before the Pods that mount them.
+import { rotateAnnotation, unprovenAnnotation } from "../../../api/annotations.ts";
 import { doneUntil } from "../../../runtime/controller/steps.ts";
-import { unprovenAnnotation } from "../../database/credentials.ts";
 import { namesOf } from "../../desired/names.ts";
-import { rotateAnnotation } from "../orders/rotation.ts";
 import type { SampleDBStep } from "../scope.ts";
 
 /** Often enough to renew in time. */

@@ -1,8 +1,9 @@
 // The init Job: while the first server is made, so that it is there when the server is; and again when what failed was mended.
+import { initializationAnnotation } from "../../../api/annotations.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
+import { initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { limitsLike } from "../../desired/limits.ts";
 import { namesOf } from "../../desired/names.ts";
 import { jobPlacement } from "../../desired/primary-job.ts";

@@ -1,11 +1,9 @@
 // What becomes of a volume when its claim goes. A claim can go without the operator being asked: with its namespace, or by someone's hand.
+import { formerPolicyAnnotation } from "../../../api/annotations.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import { Forbidden } from "../../../runtime/kube/errors.ts";
 import { type PersistentVolumeClaim, persistentVolumes } from "../../kinds/kubernetes.ts";
-
-/** On a volume that was told to stay: what would become of it otherwise. */
-export const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
 
 /** Volumes are not watched: the cluster has many, and few are ours. What was written is remembered. */
 export class Volumes {

@@ -1,5 +1,6 @@
 // The StatefulSet with as many instances as are to run now.
 
+import { lastPrimaryAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, waitFor } from "../../../runtime/controller/steps.ts";
@@ -10,7 +11,7 @@ import { claimName, ordinalOf } from "../../desired/names.ts";
 import { configMaps, persistentVolumeClaims, statefulSets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { switchover } from "../election/switchover.ts";
-import { givenUp, lastPrimary, lastPrimaryAnnotation, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
+import { givenUp, lastPrimary, restartWord, type SampleDBStep, type Scope } from "../scope.ts";
 import { instanceRange } from "./instance-range.ts";
 
 export const instances: SampleDBStep = async (scope) => {

@@ -1,5 +1,6 @@
 // A replica that does not follow is made anew from the primary. Patroni does so where histories have parted; where the primary has
 // thrown away what the replica needs, it waits for ever.
+import { replaceAnnotation } from "../../../api/annotations.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
@@ -32,7 +33,7 @@ export const stragglers: SampleDBStep = async (scope) => {
 const startOf = ({ uid }: Instance) => `${uid}/starting`;
 
 function tell({ findings }: Scope, { podName }: Instance): void {
-  const order = `annotate the SampleDB with sampledb.io/replace-instance=${podName}`;
+  const order = `annotate the SampleDB with ${replaceAnnotation}=${podName}`;
   findings.blockers.push({
     reason: "ReplicaStarting",
     message: `PostgreSQL in ${podName} has been starting for more than ${startingPatienceSeconds / 60} minutes`,

@@ -1,11 +1,12 @@
 // An instance whose volume or node is gone for good is made anew on a person's word: only a person knows that it won't come back.
+import { replaceAnnotation } from "../../../api/annotations.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
-import { leaderNow, replaceAnnotation, replacementOrder, type SampleDBStep, type Scope } from "../scope.ts";
+import { leaderNow, replacementOrder, type SampleDBStep, type Scope } from "../scope.ts";
 
 const lookAgainSeconds = 5;
 

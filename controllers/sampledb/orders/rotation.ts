@@ -1,15 +1,13 @@
 // A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
+import { nextPasswordAnnotation, rotateAnnotation } from "../../../api/annotations.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
-import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
+import { rotationJob } from "../../desired/rotation.ts";
 import { hasEnded, hindranceOf, isStranded, jobFailed, jobSucceeded, ranOutOfTries, terminationMessage } from "../../jobs/outcome.ts";
 import { type Job, jobs, type Pod, pods, type Secret } from "../../kinds/kubernetes.ts";
 import { imageInUse, type SampleDBStep, type Scope } from "../scope.ts";
 import { settleOrder } from "./settle-order.ts";
-
-/** `app`: whose password is to be another. Taken off when it is so. */
-export const rotateAnnotation = "sampledb.io/rotate-password";
 
 const lookAgainSeconds = 10;
 /** What takes longer was made for a node or with an image that there is not. Done twice, it is the same. */

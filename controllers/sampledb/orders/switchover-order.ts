@@ -1,12 +1,10 @@
 // What a person has ordered by annotation.
+import { switchoverAnnotation } from "../../../api/annotations.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import { switchover } from "../election/switchover.ts";
 import type { SampleDBStep } from "../scope.ts";
 import { settleOrder } from "./settle-order.ts";
-
-/** The name of the instance that is to be primary, or `any`. It is taken off when that is so. */
-export const switchoverAnnotation = "sampledb.io/switchover";
 
 const lookAgainSeconds = 10;
 

@@ -1,4 +1,5 @@
 // What stands in the way, with the way out, and since when.
+import { replaceAnnotation } from "../../../api/annotations.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { secondsOnly } from "../../../runtime/controller/conditions.ts";
 import { type Instance, nodeLost, type Problem } from "../../database/instance.ts";
@@ -45,6 +46,6 @@ const remedies: Readonly<Record<string, string>> = {
 function forVolume({ reason }: Problem, podName: string, hasData: boolean): string {
   if (reason !== "Unschedulable" && reason !== nodeLost) return "";
   return hasData
-    ? `; if its volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
+    ? `; if its volume is gone for good, annotate the SampleDB with ${replaceAnnotation}=${podName}`
     : "; if storage.storageClassName or the size is wrong, delete the SampleDB and make it anew: it has no data yet";
 }

@@ -1,4 +1,5 @@
 // What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
+import { instanceAnnotations } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/conditions.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import type { ConditionNow } from "../../../runtime/controller/conditions.ts";
@@ -107,7 +108,7 @@ export const restartPending: Check = ({ observed: { statefulSet, instances } }) 
   const older = instances.filter((instance) => isOfOlderMake(instance, newest) || instance.heldSettings.length > 0);
   if (older.length === 0) return undefined;
   const names = older.map(({ podName, heldSettings }) => (heldSettings.length > 0 ? `${podName} (${heldSettings.join(", ")})` : podName));
-  const how = "annotate the SampleDB with sampledb.io/restart=NOW (any new value) when it suits";
+  const how = `annotate the SampleDB with ${instanceAnnotations.restart}=NOW (any new value) when it suits`;
   return no(reasons.restartPending, `${names.join(", ")} would be made differently by this version of the operator: ${how}`);
 };
 

@@ -1,5 +1,5 @@
 // The major version that the data is of. Data of one major can't be started by another: that is an upgrade, with steps of its own.
-import { majorAnnotation } from "../../desired/configuration.ts";
+import { majorAnnotation } from "../../../api/annotations.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Blocker, Observed } from "../scope.ts";
 
