@@ -1,8 +1,8 @@
 // What a reconcile of a SampleDB looks at, gathered once from the cache, and what it may use.
 import { instanceAnnotations, lastPrimaryAnnotation, replaceAnnotation } from "../../api/annotations.ts";
+import type { BlockerReason } from "../../api/reasons.ts";
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
-import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Credentials, Serving } from "../database/credentials.ts";
@@ -28,6 +28,7 @@ import {
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import type { Durations } from "../patience.ts";
 import type { PatroniApi } from "../patroni/patroni-api.ts";
+import type { DescribedEvents } from "../telling/described-events.ts";
 import type { Choices, KnownChoices } from "./change/choices.ts";
 import type { Monitors } from "./foundation/monitors.ts";
 import type { Volumes } from "./foundation/volumes.ts";
@@ -36,7 +37,7 @@ import type { TimeToReady } from "./report/metrics.ts";
 
 export interface Dependencies {
   readonly cache: Cache;
-  readonly events: EventRecorder;
+  readonly events: DescribedEvents;
   readonly credentials: Credentials;
   /** What is told of a namespace that goes is told here. */
   readonly operatorNamespace: string;
@@ -115,7 +116,7 @@ export type Initialization =
 
 /** Something that stands in the way, and that a person can do something about. */
 export interface Blocker {
-  readonly reason: string;
+  readonly reason: BlockerReason;
   readonly message: string;
   readonly remedy: string;
 }

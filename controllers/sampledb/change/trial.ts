@@ -1,5 +1,6 @@
 // No image and no setting reaches an instance that serves before PostgreSQL has started with it in a Pod of its own.
 import { instanceAnnotations, trialAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { controllerOf, keyOf } from "../../../runtime/kube/object.ts";
 import { problemOf } from "../../database/instance.ts";
@@ -69,7 +70,7 @@ async function tried(scope: Scope, digest: string, asked: boolean): Promise<Tria
   if (!jobFailed(job) && !problem) return running;
   const message = jobFailed(job) ? (terminationMessage(pod) ?? failure(job)) : `${problem?.reason}: ${problem?.message}`;
   findings.blockers.push({
-    reason: "ChangeRefused",
+    reason: reasons.changeRefused,
     message: `${asked ? "the change" : ownChange} was tried in a Pod of its own and did not work, so no instance has it: ${message}`,
     remedy: asked
       ? "correct or take back what was changed last (image, resources, placement, postgresql.parameters or hba)"

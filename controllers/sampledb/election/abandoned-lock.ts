@@ -1,5 +1,6 @@
 // A primary that is killed gives its lock back when it is started again. Where the kubelet lets it wait, as after a second kill within
 // ten minutes, the others would wait until the lock has run out. The kubelet's word that it has ended is enough to take the lock from it.
+import { reasons } from "../../../api/reasons.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { endOf, type Instance } from "../../database/instance.ts";
@@ -16,7 +17,7 @@ export const abandonedLock: SampleDBStep = async (scope) => {
   await client.mergePatch(configMaps, keyOf(leader), { metadata: { resourceVersion, annotations: { leader: null } } });
   const { reason, exitCode } = primary.ended;
   const note = `${primary.podName} has ended (${reason}, exit code ${exitCode}): another is elected at once`;
-  deps.events.record(db, { type: "Warning", reason: "PrimaryEnded", action: "Failover", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.primaryEnded, action: "Failover", note });
   return done;
 };
 

@@ -1,6 +1,7 @@
 // An order to hand over whose primary is lost before it could: Patroni waits for whoever was named, and where that one may not lead
 // nobody is elected. Taken back, they elect. One that was carried out leaves a note, which goes when it is of no use any more.
 import { namedAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { configMaps } from "../../kinds/kubernetes.ts";
@@ -29,6 +30,6 @@ export const hangingOrder: SampleDBStep = async ({ db, observed: { failover, pri
   deps.durations.end(uid);
   if (!isOpen) return done;
   const note = `from ${leader ?? "whoever leads"} to ${member ?? "whoever is elected"}: not carried out for ${patienceSeconds} s`;
-  deps.events.record(db, { type: "Warning", reason: "SwitchoverTakenBack", action: "Switchover", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.switchoverTakenBack, action: "Switchover", note });
   return done;
 };

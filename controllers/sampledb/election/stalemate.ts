@@ -1,5 +1,6 @@
 // Nobody leads, and left to themselves nobody would. A former primary has more log than whoever has the newer history, which Patroni
 // compares without asking whose it is; or commits waited for nobody but the last primary, and a person has said that it is gone for good.
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { logPosition } from "../../database/instance.ts";
@@ -24,7 +25,7 @@ export const stalemate: SampleDBStep = async (scope) => {
     return done;
   }
   findings.blockers.push({
-    reason: "Stalemate",
+    reason: reasons.stalemate,
     message: `nobody leads, and ${heir} has the newest data`,
     remedy: `none is needed: it is told to lead when nobody has for ${patienceSeconds} s`,
   });
@@ -69,5 +70,5 @@ async function orderToLead(scope: Scope, leader: ConfigMap, heir: string): Promi
   findings.switchoverOrdered = true;
   await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations: { leader: null, member: heir } } });
   const note = `nobody has led for ${patienceSeconds} s: ${heir} is to, which has the newest data`;
-  deps.events.record(db, { type: "Warning", reason: "FailoverOrdered", action: "Failover", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.failoverOrdered, action: "Failover", note });
 }

@@ -1,5 +1,6 @@
 // Hands the primary's part over, by Patroni's own way: the order is an object, so it needs no connection to an instance.
 import { namedAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import type { Instance } from "../../database/instance.ts";
 import { configMaps } from "../../kinds/kubernetes.ts";
@@ -17,7 +18,7 @@ export async function switchover(
   await client.mergePatch(configMaps, keyOf(failover), { metadata: { annotations } });
   deps.events.record(db, {
     type: "Normal",
-    reason: "SwitchoverOrdered",
+    reason: reasons.switchoverOrdered,
     action: "Switchover",
     note: `from ${from.podName} to ${to.podName}`,
   });

@@ -1,5 +1,6 @@
 // The init Job: while the first server is made, so that it is there when the server is; and again when what failed was mended.
 import { initializationAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
@@ -38,7 +39,7 @@ async function initialized(scope: Scope): Promise<Initialization> {
   const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
   if (missing.length > 0) {
     const message = missing.join("; ");
-    findings.blockers.push({ reason: "ScriptMissing", message, remedy: "make it; initialization goes on by itself then" });
+    findings.blockers.push({ reason: reasons.scriptMissing, message, remedy: "make it; initialization goes on by itself then" });
     return { kind: "missing", message };
   }
   const image = imageInUse(scope);
@@ -59,12 +60,12 @@ async function initialized(scope: Scope): Promise<Initialization> {
   }
   if (!jobFailed(job)) {
     const hindrance = hindranceOf(observed, name);
-    if (hindrance) findings.blockers.push({ reason: "InitializationStuck", ...hindrance });
+    if (hindrance) findings.blockers.push({ reason: reasons.initializationStuck, ...hindrance });
     return { kind: "running" };
   }
   const told = message ?? "the init Job failed";
   findings.blockers.push({
-    reason: "InitializationFailed",
+    reason: reasons.initializationFailed,
     message: told,
     remedy: `correct the script: it is run again by itself; or look at the logs of Job ${name}`,
   });

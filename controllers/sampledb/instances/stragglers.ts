@@ -1,6 +1,7 @@
 // A replica that does not follow is made anew from the primary. Patroni does so where histories have parted; where the primary has
 // thrown away what the replica needs, it waits for ever.
 import { replaceAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
@@ -35,7 +36,7 @@ const startOf = ({ uid }: Instance) => `${uid}/starting`;
 function tell({ findings }: Scope, { podName }: Instance): void {
   const order = `annotate the SampleDB with ${replaceAnnotation}=${podName}`;
   findings.blockers.push({
-    reason: "ReplicaStarting",
+    reason: reasons.replicaStarting,
     message: `PostgreSQL in ${podName} has been starting for more than ${startingPatienceSeconds / 60} minutes`,
     remedy: `none is needed while it replays its log, which kubectl logs ${podName} shows; if it gets nowhere, ${order}`,
   });
@@ -44,12 +45,12 @@ function tell({ findings }: Scope, { podName }: Instance): void {
 async function makeAnew({ db, deps, signal, findings }: Scope, instance: Instance, primary: Instance): Promise<void> {
   const { podName, uid } = instance;
   const message = `${podName} has not followed ${primary.podName} for ${patienceSeconds} s`;
-  findings.blockers.push({ reason: "ReplicaBehind", message, remedy: "none is needed: it is copied anew from the primary" });
+  findings.blockers.push({ reason: reasons.replicaBehind, message, remedy: "none is needed: it is copied anew from the primary" });
   await (await deps.patroni(db, instance)).reinitialize({ signal });
   deps.durations.end(uid); // the patience begins anew with the copy
   deps.events.record(db, {
     type: "Warning",
-    reason: "ReplicaMadeAnew",
+    reason: reasons.replicaMadeAnew,
     action: "Reinitialize",
     note: `${message}: its data is copied anew`,
   });

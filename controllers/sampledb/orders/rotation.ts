@@ -1,5 +1,6 @@
 // A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
 import { nextPasswordAnnotation, rotateAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -28,7 +29,7 @@ export const rotation: SampleDBStep = async (scope) => {
   if (job && job.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid) await remove(scope, job);
   else if (job && next) await follow(scope, job, next, order !== undefined);
   else if (hindrance)
-    findings.blockers.push({ reason: "PasswordWaits", message: `the application's new password waits: ${hindrance}`, remedy });
+    findings.blockers.push({ reason: reasons.passwordWaits, message: `the application's new password waits: ${hindrance}`, remedy });
   else if (next) await scope.objects.apply(jobs, rotationJob(db, next, imageInUse(scope)));
   return doneUntil(lookAgainSeconds);
 };
@@ -59,20 +60,20 @@ async function follow(scope: Scope, job: Job, next: Secret, isOrdered: boolean):
     if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
     await end(scope, job, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
-    deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
+    deps.events.record(db, { type: "Normal", reason: reasons.passwordRotated, action: "Rotate", note });
   } else if (isHopeless(scope, job, pod)) {
     await remove(scope, job); // its end brings us back, with a new one
   } else if (jobFailed(job) && !isOrdered) {
     await end(scope, job, next); // PostgreSQL has refused it, and nobody wants it any more
   } else if (jobFailed(job)) {
     findings.blockers.push({
-      reason: "PasswordRefused",
+      reason: reasons.passwordRefused,
       message: terminationMessage(pod) ?? `Job ${name} failed`,
       remedy: `mend what the message names and delete Job ${name}, to have it tried again; or take the annotation ${rotateAnnotation} off`,
     });
   } else {
     const hindrance = hindranceOf(observed, name);
-    if (hindrance) findings.blockers.push({ reason: "PasswordWaits", ...hindrance });
+    if (hindrance) findings.blockers.push({ reason: reasons.passwordWaits, ...hindrance });
   }
 }
 
@@ -95,7 +96,7 @@ async function remove({ db, objects }: Scope, job: Job | undefined): Promise<voi
 
 async function refuse(scope: Scope, order: string) {
   const note = `${rotateAnnotation}=${order} is no order: only the password of app can be changed; the order is dropped`;
-  scope.deps.events.record(scope.db, { type: "Warning", reason: "RotationImpossible", action: "Rotate", note });
+  scope.deps.events.record(scope.db, { type: "Warning", reason: reasons.rotationImpossible, action: "Rotate", note });
   await settleOrder(scope, rotateAnnotation, null);
   return done;
 }

@@ -1,5 +1,6 @@
 // What a person has ordered by annotation.
 import { switchoverAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import { switchover } from "../election/switchover.ts";
@@ -22,7 +23,7 @@ export const orders: SampleDBStep = async (scope) => {
   }
   if (wanted !== "any" && !instances.some(({ podName }) => podName === wanted)) {
     const note = `there is no instance ${wanted} to switch over to; the order is dropped`;
-    deps.events.record(db, { type: "Warning", reason: "SwitchoverImpossible", action: "Switchover", note });
+    deps.events.record(db, { type: "Warning", reason: reasons.switchoverImpossible, action: "Switchover", note });
     await settleOrder(scope, switchoverAnnotation, null);
     return done;
   }
@@ -34,7 +35,7 @@ export const orders: SampleDBStep = async (scope) => {
     const underWay = observed.failover?.metadata.annotations?.["member"] === wanted;
     if (!underWay)
       findings.blockers.push({
-        reason: "SwitchoverWaits",
+        reason: reasons.switchoverWaits,
         message: wanted === "any" ? "no replica is ready to take over" : `${wanted} is not ready to take over`,
         remedy: `wait, or take the annotation ${switchoverAnnotation} off`,
       });

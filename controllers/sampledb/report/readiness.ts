@@ -1,6 +1,6 @@
 // What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
 import { instanceAnnotations } from "../../../api/annotations.ts";
-import { reasons } from "../../../api/conditions.ts";
+import { type ConditionReason, reasons } from "../../../api/reasons.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import type { ConditionNow } from "../../../runtime/controller/conditions.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
@@ -21,10 +21,10 @@ export interface StatusInputs {
   readonly now: () => Date;
 }
 
-export type Verdict = Omit<ConditionNow, "type">;
+export type Verdict = Omit<ConditionNow, "type"> & { readonly reason: ConditionReason };
 export type Check = (inputs: StatusInputs) => Verdict | undefined;
 
-const no = (reason: string, message: string): Verdict => ({ status: "False", reason, message });
+const no = (reason: ConditionReason, message: string): Verdict => ({ status: "False", reason, message });
 
 export const invalidSpec: Check = ({ findings: { invalid } }) =>
   invalid === undefined ? undefined : no(reasons.invalidSpec, `the spec can't be acted on: ${invalid}`);

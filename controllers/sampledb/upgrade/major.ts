@@ -1,5 +1,6 @@
 // The major version that the data is of. Data of one major can't be started by another: that is an upgrade, with steps of its own.
 import { majorAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Blocker, Observed } from "../scope.ts";
 
@@ -9,7 +10,7 @@ export function heldBack(db: SampleDB, { dynamicConfig, initialized }: Observed)
   if (major === db.spec.postgresVersion || !initialized) return { db }; // without data there is nothing to hold back for
   const postgresVersion = major as SampleDB["spec"]["postgresVersion"];
   const upgrade = {
-    reason: "UpgradeNotSupported",
+    reason: reasons.upgradeNotSupported,
     message: `the data is of PostgreSQL ${major}, and this version of the operator does not upgrade it to ${db.spec.postgresVersion}: it goes on with ${major}`,
     remedy: "wait for a version of the operator that does, or make a new SampleDB and move the data with pg_dump",
   };
