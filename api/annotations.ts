@@ -63,7 +63,7 @@ export const noteAnnotations = {
     name: "sampledb.io/applied",
     on: "every object that the operator applies",
     writtenBy: "the operator",
-    meaning: "Digest of the object as the operator applied it last. Another digest means that a field is to be added, changed or removed.",
+    meaning: "Digest of the object as the operator applied it last. By it the operator notices a field that it does not want any more.",
     byHand: notByHand,
   },
   asked: {

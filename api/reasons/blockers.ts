@@ -7,10 +7,13 @@ export const blockerReasons = {
     name: "NodeLost",
     where: ["blocker"],
     meaning:
-      "The node of an instance does not answer. Its Pod may still run. If the instance was the primary, another one leads within half a minute. The others serve meanwhile.",
+      "The node of an instance does not answer. Its Pod may still run. The other instances serve meanwhile. If the primary is lost, a replica leads within half a minute; a single instance has no replica, and the database is down.",
     wayOut:
       "If the node comes back, nobody has to do anything. If the node is gone for good but its volume can be used elsewhere, delete the node. If the volume is gone as well, have the instance made anew.",
-    commands: ["kubectl delete node NODE", `kubectl annotate sampledb NAME ${replaceAnnotation}=POD`],
+    commands: [
+      "kubectl delete node NODE                                          # the node is gone for good, its volume is not",
+      `kubectl annotate sampledb NAME ${replaceAnnotation}=POD   # the volume is gone for good`,
+    ],
   },
   stalemate: {
     name: "Stalemate",
@@ -32,8 +35,12 @@ export const blockerReasons = {
     where: ["blocker"],
     meaning:
       "PostgreSQL in a replica has been starting for more than ten minutes. After a copy it replays everything that was written meanwhile, which may take hours.",
-    wayOut: "Look at its log. If it replays its log file by file, wait. If it gets nowhere, have the instance made anew from the primary.",
-    commands: ["kubectl logs POD --container=postgres --tail=100", `kubectl annotate sampledb NAME ${replaceAnnotation}=POD`],
+    wayOut:
+      "Look at the log of the Pod. While PostgreSQL replays its write-ahead log, wait. If it gets nowhere, have the instance made anew from the primary.",
+    commands: [
+      "kubectl logs POD --container=postgres --tail=100",
+      `kubectl annotate sampledb NAME ${replaceAnnotation}=POD   # deletes its volume`,
+    ],
   },
   podRefused: {
     name: "PodRefused",
@@ -56,11 +63,12 @@ export const blockerReasons = {
     name: "PasswordLost",
     where: ["blocker"],
     meaning:
-      "A Secret with a password was gone, and the operator has made it anew with another password. PostgreSQL still has the old one. Connections that are open stay. New connections with the password in the Secret fail; for NAME-replication a replica can't connect, for NAME-superuser Patroni can't after its Pod was made anew.",
+      "A Secret with a password was gone, and the operator has made it anew with another password. PostgreSQL still has the old one. Open connections stay, and new ones with the password in the Secret fail. With NAME-app the applications are concerned. With NAME-replication a replica whose Pod is made anew can't follow. With NAME-superuser the operator's Jobs can't connect, and a former primary can't be rewound.",
     wayOut:
-      "For NAME-app order a new password; the annotation below does all of it. For NAME-superuser (role postgres) and NAME-replication (role replication) set the password of the Secret in PostgreSQL by hand, in the primary's Pod, and take the mark off the Secret.",
+      "For NAME-app order a new password; the operator does the rest. For NAME-superuser (role postgres) and NAME-replication (role replication) set the password of the Secret in PostgreSQL by hand, in the primary's Pod, and take the mark off the Secret.",
     commands: [
-      `kubectl annotate sampledb NAME ${rotateAnnotation}=app`,
+      `kubectl annotate sampledb NAME ${rotateAnnotation}=app   # for NAME-app`,
+      "# for NAME-superuser; in the same way for NAME-replication with the role replication:",
       "kubectl get secret NAME-superuser --output=jsonpath='{.data.password}' | base64 --decode",
       "kubectl exec --stdin --tty POD -- psql --username=postgres --command='\\password postgres'",
       `kubectl annotate secret NAME-superuser ${unprovenAnnotation}-`,
@@ -100,8 +108,8 @@ export const blockerReasons = {
   replacementWaits: {
     name: "ReplacementWaits",
     where: ["blocker"],
-    meaning: "An instance is to be made anew, and no primary answers from which it could be copied. Nothing was deleted.",
-    wayOut: "Wait for a primary (see NoPrimary), or take the order back.",
+    meaning: "An instance is to be made anew, and no primary answers from which it could be copied. The order waits.",
+    wayOut: "Wait for a primary, see NoPrimary; or take the order back.",
     commands: [`kubectl annotate sampledb NAME ${replaceAnnotation}-`],
   },
   upgradeNotSupported: {
@@ -110,6 +118,6 @@ export const blockerReasons = {
     meaning:
       "`spec.postgresVersion` asks for another major version than the data is of, and this version of the operator does not upgrade data. The database goes on with the major version of its data.",
     wayOut:
-      "Wait for a version of the operator that upgrades, or make a new SampleDB with the other major version and move the data with `pg_dump`.",
+      "Set `spec.postgresVersion` back, or wait for a version of the operator that upgrades, or make a new SampleDB with the other major version and move the data with `pg_dump`.",
   },
 } as const satisfies Descriptions;

@@ -14,7 +14,7 @@ export const conditionReasons = {
     name: "InvalidSpec",
     where: ["Ready", "UpToDate"],
     meaning:
-      "The operator can't act on the spec. The webhook that would have refused it was off when the spec was written. The operator changes nothing until the spec is valid. Instances that run go on, and fail over by themselves.",
+      "The operator can't act on the spec. The webhook that refuses such a spec was off when it was written. The operator changes nothing until the spec is valid. Instances that run go on, and fail over by themselves.",
     wayOut: "Correct the fields that the message names.",
     commands: ["kubectl edit sampledb NAME"],
   },
@@ -45,7 +45,7 @@ export const conditionReasons = {
     meaning:
       "Nobody can write. No instance leads, or the instance that leads does not answer SQL, or the Service NAME-rw does not lead to it yet. The instances elect a primary by themselves: within seconds after a crash, within half a minute after the loss of a node.",
     wayOut:
-      "Wait for a minute. If there is still no primary, look at the blockers, at the Pods and at their logs. If too few instances are left for an election, see “What it survives” in databases.md.",
+      "Wait for a minute. If there is still no primary, look at the blockers, at the Pods and at their logs. If too few instances are left for an election, see [what it survives](databases.md#what-it-survives).",
     commands: [
       "kubectl describe sampledb NAME",
       `kubectl get pods --selector=${labelNames.database}=NAME --output=wide`,
@@ -82,7 +82,7 @@ export const conditionReasons = {
     name: "Scaling",
     where: ["Ready"],
     meaning:
-      "More instances are there than `spec.replicas` asks for. The operator takes the ones with the highest numbers away, and never the primary: it hands over first.",
+      "More instances are there than `spec.replicas` asks for. The operator takes away those with the highest numbers. If the primary is among them, it hands over first.",
     wayOut: "Wait.",
   },
   resizing: {
@@ -111,7 +111,7 @@ export const conditionReasons = {
     meaning:
       "The SampleDB is being deleted. The operator waits until the instances that the message names have stopped. Then volumes and passwords stay, or go if `spec.deletionPolicy` is Delete.",
     wayOut: "Wait. If a Pod does not end because its node is gone, delete the node. A deletion can't be taken back.",
-    commands: [`kubectl get pods --selector=${labelNames.database}=NAME --output=wide`, "kubectl delete node NODE"],
+    commands: [`kubectl get pods --selector=${labelNames.database}=NAME --output=wide`, "kubectl delete node NODE   # it is gone for good"],
   },
   paused: {
     name: "Paused",
@@ -176,7 +176,7 @@ export const conditionReasons = {
     name: "RollingOut",
     where: ["Ready", "UpToDate"],
     meaning:
-      "A change is being brought to the instances, one at a time: the replicas first, then after a switchover the old primary. The message says what the operator does or waits for. Applications lose their connections once, at the switchover.",
+      "A change is being brought to the instances, one at a time: the replicas first, then after a switchover the old primary. The message says what the operator does or waits for. Applications lose their connections when the primary changes or restarts.",
     wayOut: "Wait. If the message names the same instance for minutes, look at that instance.",
     commands: ["kubectl describe pod POD", "kubectl logs POD --container=postgres --tail=100"],
   },
@@ -195,7 +195,7 @@ export const conditionReasons = {
       "The operator could not finish its work; the message has the errors. All instances answer. The operator tries again by itself, later and later.",
     wayOut:
       "Mend what the message names: often a right that the operator lacks, an admission rule that refuses, or an API server that does not answer. The operator's log has more.",
-    commands: ["kubectl --namespace=sampledb-system logs deployment/sampledb-operator --all-pods"],
+    commands: ["kubectl --namespace=sampledb-system logs --selector=app.kubernetes.io/name=sampledb-operator --tail=200"],
   },
   notSupported: {
     name: "NotSupportedByThisVersion",

@@ -28,7 +28,7 @@ export const eventReasons = {
     where: ["event"],
     meaning:
       "The container of the primary has ended, with the exit code in the note. The operator has given its lock back, so that a replica leads at once.",
-    wayOut: "Find out why it ended. Exit code 137 or the word OOMKilled means that the memory limit is too low.",
+    wayOut: "Find out why it ended. `OOMKilled` in the note means that the memory limit is too low.",
     commands: ["kubectl logs POD --container=postgres --previous", "kubectl describe pod POD"],
   },
   failoverOrdered: {
@@ -41,7 +41,7 @@ export const eventReasons = {
     name: "SwitchoverOrdered",
     where: ["event"],
     meaning:
-      "The operator has ordered the primary to hand over to a replica, for a person's order or for a change. Writes stop for about a second, and no commit is lost.",
+      "The operator has ordered the primary to hand over to a replica, for a person's order or for a change. Writes stop for a moment, and no commit is lost.",
     wayOut: nothing,
   },
   switchoverTakenBack: {
@@ -103,8 +103,12 @@ export const eventReasons = {
     where: ["event"],
     meaning:
       "The SampleDB is deleted, and its volumes, passwords and certificates stay, because `spec.deletionPolicy` is not Delete. A new SampleDB of this name takes them up.",
-    wayOut: "Nothing if the data is wanted. If it is not, delete what was kept; there is no way back.",
-    commands: [`kubectl delete pvc,secret,configmap --selector=${labelNames.database}=NAME`],
+    wayOut: "Nothing if the data is wanted. If it is not, delete what was kept, and then the PersistentVolumes; there is no way back.",
+    commands: [
+      `kubectl delete pvc,configmap --selector=${labelNames.database}=NAME,${labelNames.component}=postgresql   # the data is not wanted`,
+      `kubectl delete secret --selector=${labelNames.database}=NAME`,
+      "kubectl --namespace=sampledb-system delete secret authority.NAMESPACE.NAME",
+    ],
   },
   namespaceDeleted: {
     name: "NamespaceDeleted",

@@ -11,7 +11,7 @@ export const passedOnReasons = {
     meaning: "The scheduler finds no node for the instance. The message says what each node lacks.",
     wayOut:
       "Make room, or change `spec.resources`, `nodeSelector`, `affinity` or `tolerations` so that a node fits. If the volume is bound to a node that is gone for good, have the instance made anew. If the database has no data yet and the storage class or the size is wrong, delete the SampleDB and make it anew.",
-    commands: ["kubectl describe pod POD", `kubectl annotate sampledb NAME ${replaceAnnotation}=POD`],
+    commands: ["kubectl describe pod POD", `kubectl annotate sampledb NAME ${replaceAnnotation}=POD   # the volume is gone for good`],
   },
   errImagePull: {
     name: "ErrImagePull",
@@ -47,8 +47,8 @@ export const passedOnReasons = {
     name: "CreateContainerConfigError",
     where: ["blocker"],
     meaning:
-      "A Secret or a ConfigMap that the Pod names does not exist. The operator makes its own Secrets anew at once (see PasswordLost).",
-    wayOut: "Create the Secret or the ConfigMap that the message names, unless the operator does within a minute.",
+      "A Secret or a ConfigMap that the Pod names does not exist. The operator makes a Secret of its own anew at once, see PasswordLost.",
+    wayOut: "Wait for a minute. If it lasts, create the Secret or the ConfigMap that the message names.",
     commands: ["kubectl describe pod POD"],
   },
   createContainerError: {
@@ -56,7 +56,7 @@ export const passedOnReasons = {
     where: ["blocker"],
     meaning: "The container runtime of the node could not create the container. The message has its error.",
     wayOut:
-      "Mend what the message names: often the node's disk or its container runtime. Deleting the Pod lets another node be chosen, if the volume can follow.",
+      "Mend what the message names: often the node's disk or its container runtime. Delete the Pod to have another node chosen, if the volume can follow.",
     commands: ["kubectl describe pod POD", "kubectl describe node NODE"],
   },
   runContainerError: {
