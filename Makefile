@@ -56,10 +56,10 @@ test-matrix: $(installed) ## Every change of a database interrupted, faults of m
 ##@ The API
 
 .PHONY: generate
-generate: manifests ## Make everything that is made from the schemas under api/
+generate: manifests ## Make everything that is made from api/
 
 .PHONY: manifests
-manifests: $(installed) ## Make CRDs, roles and the API reference from the schemas under api/
+manifests: $(installed) ## Make CRDs, roles and the reference pages (API, reasons, annotations) from api/
 	@$(NODE) tools/generate.ts
 
 .PHONY: postgres-settings

@@ -1,4 +1,4 @@
-// Conditions: what each kind says of itself, with reasons from closed lists.
+// Conditions: what each kind says of itself. Their reasons are a closed list, in reasons.ts.
 import * as z from "zod";
 import { listMap, time } from "./fields.ts";
 
@@ -40,52 +40,4 @@ export const conditionTypes = {
   backupConfigured: "BackupConfigured",
   /** Backup and Restore: whether it is over, and how it ended. */
   succeeded: "Succeeded",
-} as const;
-
-export const reasons = {
-  /** All instances answer, as the spec asks. */
-  allInstancesReady: "AllInstancesReady",
-  /** The spec can't be acted on: the webhook was off when it was written. */
-  invalidSpec: "InvalidSpec",
-  /** An object of a name that is needed belongs to someone else. */
-  nameTaken: "NameTaken",
-  /** The first instance has not answered yet. */
-  provisioning: "Provisioning",
-  primaryAvailable: "PrimaryAvailable",
-  /** Nobody takes writes. */
-  noPrimary: "NoPrimary",
-  instancesNotReady: "InstancesNotReady",
-  /** All instances answer, and none of them would be let lead if the primary were lost now. */
-  noFailoverCandidate: "NoFailoverCandidate",
-  /** All instances answer, and not every replica would be let lead yet. */
-  replicasBehind: "ReplicasBehind",
-  /** The number of instances is being changed. */
-  scaling: "Scaling",
-  /** Volumes are growing. */
-  resizing: "Resizing",
-  hibernating: "Hibernating",
-  hibernated: "Hibernated",
-  deleting: "Deleting",
-  paused: "Paused",
-  initializing: "Initializing",
-  initialized: "Initialized",
-  initializationFailed: "InitializationFailed",
-  /** A ConfigMap, a Secret or a key that bootstrap.scripts names is not there. */
-  scriptMissing: "ScriptMissing",
-  upToDate: "UpToDate",
-  /** A change is tried out in a Pod of its own before any instance gets it. */
-  changeOnTrial: "ChangeOnTrial",
-  /** PostgreSQL did not start with it, or its Pod did not: the instances go on as they were. */
-  changeRefused: "ChangeRefused",
-  rollingOut: "RollingOut",
-  /** A newer operator would make the Pods differently: it waits for a restart that someone asks for. */
-  restartPending: "RestartPending",
-  /** An event: the SampleDB went, and its data stayed. */
-  retained: "Retained",
-  /** An event in the operator's namespace: the namespace of a SampleDB is deleted, and its volumes stay. */
-  namespaceDeleted: "NamespaceDeleted",
-  /** The operator could not do its work; the message says what stood in the way. */
-  reconcileFailed: "ReconcileFailed",
-  /** The spec asks for what this version of the operator does not do yet. */
-  notSupported: "NotSupportedByThisVersion",
 } as const;

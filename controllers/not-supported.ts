@@ -1,7 +1,8 @@
 // What this version does not act on says so in a condition, so that nobody waits for a backup that never comes. Each of these
 // goes when the controller that does the work is there.
 import type { Condition } from "../api/conditions.ts";
-import { conditionTypes, reasons } from "../api/conditions.ts";
+import { conditionTypes } from "../api/conditions.ts";
+import { reasons } from "../api/reasons.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } from "../runtime/controller/builder.ts";
 import { type ConditionNow, conditionsNow } from "../runtime/controller/conditions.ts";

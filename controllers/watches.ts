@@ -1,11 +1,13 @@
 // What the operator watches: kinds, selectors and indexes, declared once for all controllers, before any of them is added.
+
+import { ownTrialAnnotation } from "../api/annotations.ts";
+import { labelNames } from "../api/labels.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import type { Key, KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
-import { instanceComponent, labelNames, managedBy, selectorOf } from "./desired/identity.ts";
+import { instanceComponent, managedBy, selectorOf } from "./desired/identity.ts";
 import { claimName, ordinalOf } from "./desired/names.ts";
 import { sliceLabels } from "./desired/services.ts";
-import { ownTrialAnnotation } from "./desired/trial.ts";
 import { jobFailed, jobSucceeded } from "./jobs/outcome.ts";
 import {
   configMaps,

@@ -1,8 +1,11 @@
 // The operator's process, put together from its settings.
+
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
+import { appliedAnnotation } from "../api/annotations.ts";
+import { reportingController } from "../api/labels.ts";
 import { Authority } from "../controllers/database/authority.ts";
 import type { Instance } from "../controllers/database/instance.ts";
 import { Passwords } from "../controllers/database/passwords.ts";
@@ -76,8 +79,8 @@ export async function runOperator(process: Process): Promise<void> {
     namespaces: settings.namespaces,
     elector,
     fieldManager: "sampledb",
-    hashAnnotation: "sampledb.io/applied",
-    reportingController: "sampledb.io/operator",
+    hashAnnotation: appliedAnnotation,
+    reportingController,
     reportingInstance: environment["POD_NAME"] ?? hostname(),
     metrics,
     log,

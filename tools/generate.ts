@@ -1,4 +1,4 @@
-// make generate manifests: everything that is made from the schemas. With --check it only says what differs.
+// make generate manifests: everything that is made from what api/ says. With --check it only says what differs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
@@ -6,6 +6,8 @@ import { customResourceDefinition } from "../api/crd/definition.ts";
 import { referencePage, type Samples } from "../api/crd/reference.ts";
 import { roles } from "../api/crd/roles.ts";
 import { kinds } from "../api/kinds.ts";
+import { annotationsPage } from "../api/pages/annotations-page.ts";
+import { reasonsPage } from "../api/pages/reasons-page.ts";
 import { group } from "../api/version.ts";
 import { webhookManifest } from "../operator/webhook-manifest.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
@@ -39,6 +41,8 @@ function generatedFiles(): Map<string, string> {
   }
   const sizes = new Map(kinds.map(({ plural }) => [plural, Buffer.byteLength(files.get(crdFile(plural)) ?? "")]));
   files.set("docs/api.md", referencePage(kinds, samples(), sizes));
+  files.set("docs/reasons.md", reasonsPage());
+  files.set("docs/annotations.md", annotationsPage());
   yaml("config/webhook/webhooks.yaml", webhookManifest());
   yaml("config/crd/kustomization.yaml", {
     apiVersion: "kustomize.config.k8s.io/v1beta1",

@@ -1,7 +1,8 @@
 // The reference page: every field of every kind in words, with an example for each group of fields.
 import { stringify } from "yaml";
-import { conditionTypes, reasons } from "../conditions.ts";
+import { conditionTypes } from "../conditions.ts";
 import type { Kind } from "../kinds.ts";
+import { reasons } from "../reasons.ts";
 import { apiVersion } from "../version.ts";
 import { type Schema, structuralSchema } from "./structural-schema.ts";
 

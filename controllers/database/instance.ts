@@ -1,5 +1,7 @@
 // An instance as it is observed: its Pod, and what Patroni writes on it.
-import { instanceAnnotations, instanceContainer } from "../desired/instances.ts";
+import { instanceAnnotations } from "../../api/annotations.ts";
+import { reasons } from "../../api/reasons.ts";
+import { instanceContainer } from "../desired/instances.ts";
 import { ordinalOf } from "../desired/names.ts";
 import type { Endpoint, Pod } from "../kinds/kubernetes.ts";
 import { type Member, memberOf } from "../patroni/member.ts";
@@ -134,7 +136,7 @@ function pendingSettings(data: Member): PendingSetting[] | undefined {
   }));
 }
 
-export const nodeLost = "NodeLost";
+export const nodeLost = reasons.nodeLost;
 
 /** Kubernetes takes the readiness of such a Pod and of nothing in it; a kubelet would say it of the containers as well. */
 function lostNode({ spec, status }: Pod): Problem | undefined {
@@ -147,13 +149,13 @@ function lostNode({ spec, status }: Pod): Problem | undefined {
 /** What the kubelet says of a container that waits and is not just being made, or the scheduler of a Pod that fits nowhere. */
 export function problemOf(pod: Pod): Problem | undefined {
   const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "False");
-  if (unscheduled) return { reason: unscheduled.reason ?? "Unschedulable", message: unscheduled.message ?? "" };
+  if (unscheduled) return { reason: unscheduled.reason ?? reasons.unschedulable, message: unscheduled.message ?? "" };
   for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
     const waiting = state?.waiting;
     if (!waiting?.reason || waiting.reason === "ContainerCreating" || waiting.reason === "PodInitializing") continue;
     const ended = lastState?.terminated;
     const told =
-      waiting.reason === "CrashLoopBackOff" && ended
+      waiting.reason === reasons.crashLoopBackOff && ended
         ? `ended with exit code ${ended.exitCode}: ${ended.message ?? ended.reason ?? ""}`
         : undefined;
     return { reason: waiting.reason, message: told ?? waiting.message ?? "" };
@@ -170,7 +172,7 @@ const unknownExitCode = 255;
 export function endOf({ status }: Pod): Ended | undefined {
   const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === instanceContainer) ?? {};
   const { finishedAt, reason, exitCode } =
-    state?.terminated ?? (state?.waiting?.reason === "CrashLoopBackOff" ? lastState?.terminated : undefined) ?? {};
+    state?.terminated ?? (state?.waiting?.reason === reasons.crashLoopBackOff ? lastState?.terminated : undefined) ?? {};
   if (finishedAt === undefined || reason === undefined || exitCode === undefined) return undefined;
   return seenToEnd.includes(reason) && exitCode !== unknownExitCode ? { at: finishedAt, reason, exitCode } : undefined;
 }

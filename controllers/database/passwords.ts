@@ -1,4 +1,5 @@
 // The passwords of a SampleDB: of the superuser, of replication and of the application, and the application's next one.
+import { unprovenAnnotation } from "../../api/annotations.ts";
 import { BoundedMap } from "../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { ignoreNotFound } from "../../runtime/kube/errors.ts";
@@ -36,9 +37,6 @@ interface Seen extends KnownPasswords {
   /** Those in the application's Secret. */
   readonly authorities: string;
 }
-
-/** On a Secret whose password PostgreSQL does not know; a person takes it off. */
-export const unprovenAnnotation = "sampledb.io/unproven";
 
 /** Nothing is read again for so long. Pods that run have their Secrets; the next look is for Pods to come. */
 const rememberMilliseconds = 6 * 3_600_000;

@@ -1,9 +1,11 @@
 // Patroni's configuration: what an instance must know to start, and what all of them share and may change while they serve.
+import { majorAnnotation, settingsSinceAnnotation } from "../../api/annotations.ts";
+import { labelNames } from "../../api/labels.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { monitoringUser, replicationUser, superuser } from "./credentials.ts";
-import { instanceComponent, instanceLabels, kept, labelNames, owned } from "./identity.ts";
+import { instanceComponent, instanceLabels, kept, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 import { patroniPort, postgresPort } from "./services.ts";
 
@@ -61,11 +63,6 @@ function localSettings(db: SampleDB) {
     },
   };
 }
-
-/** The major that the data is of; it outlives the SampleDB, as the data does. */
-export const majorAnnotation = "sampledb.io/major";
-/** When the settings were written last. */
-export const settingsSinceAnnotation = "sampledb.io/settings-since";
 
 interface SettingsStage {
   /** When these settings were written first. */

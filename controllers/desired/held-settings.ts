@@ -1,14 +1,10 @@
 // Settings that a newer operator has changed by itself: what of them needs a restart of PostgreSQL waits for one that somebody asks for.
+import { settingsAskedAnnotation as askedAnnotation, settingsHeldAnnotation as heldAnnotation } from "../../api/annotations.ts";
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import type { ConfigMap } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { ClusterSettings } from "../patroni/state.ts";
 import { memoryOf, parameters } from "./configuration.ts";
-
-/** On Patroni's object of settings: what the user had asked for when they were written. */
-const askedAnnotation = "sampledb.io/settings-asked";
-/** There as well: the names of those that nobody has asked for. */
-const heldAnnotation = "sampledb.io/settings-held";
 
 type Values = Readonly<Record<string, unknown>>;
 /** As it is noted. */

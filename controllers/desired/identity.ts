@@ -1,16 +1,9 @@
 // Labels and owners: how what belongs to a SampleDB is found, and what goes with it.
+import { labelNames } from "../../api/labels.ts";
 import { controlledBy, type KubeObject, type ObjectMeta } from "../../runtime/kube/object.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 
 export const managedBy = { "app.kubernetes.io/managed-by": "sampledb-operator" } as const;
-
-export const labelNames = {
-  /** The SampleDB that an object belongs to; Patroni's scope too. */
-  database: "sampledb.io/name",
-  component: "sampledb.io/component",
-  /** Patroni's own word for what an instance is; the read-only Service follows it. */
-  role: "sampledb.io/role",
-} as const;
 
 /** As the API takes it: what has all of these labels. */
 export function selectorOf(labels: Readonly<Record<string, string>>): string {

@@ -1,12 +1,10 @@
 // The init Job: the application's role and database, extensions and scripts, once.
+import { initializationAnnotation } from "../../api/annotations.ts";
 import type { Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { passwordOf } from "./credentials.ts";
 import { namesOf } from "./names.ts";
 import { primaryJob } from "./primary-job.ts";
-
-/** On the Job: what it was made from, so that a script that was mended is noticed. */
-export const initializationAnnotation = "sampledb.io/initialization";
 
 export type Script = NonNullable<SampleDB["spec"]["bootstrap"]["scripts"]>[number];
 

@@ -1,4 +1,5 @@
 // The instances: one StatefulSet of Patroni Pods, and a claim for each.
+import { instanceAnnotations } from "../../api/annotations.ts";
 import type { PersistentVolumeClaim, StatefulSet } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { dataDirectory, patroniFile, socketDirectory, tlsDirectory } from "./configuration.ts";
@@ -13,17 +14,6 @@ type PodTemplate = NonNullable<StatefulSet["spec"]>["template"];
 type PodSpec = NonNullable<PodTemplate["spec"]>;
 
 export const instanceContainer = "postgres";
-
-export const instanceAnnotations = {
-  /** Of what the user has asked for: a Pod with another one is replaced, whatever else the operator's version has changed. */
-  asked: "sampledb.io/asked",
-  /** A person's word to restart. */
-  restart: "sampledb.io/restart",
-  /** On the StatefulSet: what a trial has proven last. */
-  proven: "sampledb.io/proven",
-  /** There as well: what the user had asked for then. */
-  provenFor: "sampledb.io/proven-for",
-} as const;
 
 /** Which ordinals are to be there. */
 export interface InstanceRange {

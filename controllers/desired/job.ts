@@ -1,8 +1,9 @@
 // The skeleton of every Job of ours: a Pod under the restricted profile, without a token, whose failures mean the same everywhere.
+import { labelNames } from "../../api/labels.ts";
 import { controlledBy, type KubeObject } from "../../runtime/kube/object.ts";
 import type { Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
-import { kept, labelNames, labelsOf } from "./identity.ts";
+import { kept, labelsOf } from "./identity.ts";
 import { containerSecurity, podSecurity } from "./instances.ts";
 
 type PodSpec = NonNullable<NonNullable<Job["spec"]>["template"]["spec"]>;

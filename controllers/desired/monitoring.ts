@@ -1,8 +1,9 @@
 // What tells the Prometheus operator to scrape the instances.
+import { labelNames } from "../../api/labels.ts";
 import type { PodMonitor } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { metricsPortName } from "./exporter.ts";
-import { instanceSelector, labelNames, owned } from "./identity.ts";
+import { instanceSelector, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 
 /** `labels` are for a Prometheus that picks its monitors by label; ours stay what they are. */

@@ -1,13 +1,11 @@
 // A new password for the application's role: the Secret that holds it until PostgreSQL knows it, and the Job that tells PostgreSQL.
+import { nextPasswordAnnotation } from "../../api/annotations.ts";
 import type { Job, Secret } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { passwordOf, secretOf } from "./credentials.ts";
 import { kept } from "./identity.ts";
 import { namesOf } from "./names.ts";
 import { primaryJob } from "./primary-job.ts";
-
-/** On the Job and its Pods: the uid of the Secret that it takes the password from. */
-export const nextPasswordAnnotation = "sampledb.io/next-password";
 
 /**
  * Written down before anybody uses it: a password that PostgreSQL has and nobody else knows would lock everybody out. So it outlives the

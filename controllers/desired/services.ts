@@ -1,7 +1,8 @@
 // The Services: where writes go, where reads may go, and the names of the instances.
+import { labelNames } from "../../api/labels.ts";
 import type { Endpoint, EndpointSlice, Pod, Service } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
-import { instanceSelector, labelNames, managedBy, owned } from "./identity.ts";
+import { instanceSelector, managedBy, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 
 export const postgresPort = 5432;

@@ -1,4 +1,5 @@
 // The trial: before an instance that serves gets an image or settings, PostgreSQL starts with them in a Pod of its own.
+import { ownTrialAnnotation, trialAnnotation } from "../../api/annotations.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -9,12 +10,6 @@ import { job, jobTolerations } from "./job.ts";
 import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
-
-/** On Job and ConfigMap: what is tried. */
-export const trialAnnotation = "sampledb.io/trial";
-
-/** On a Job that nobody has asked for. */
-export const ownTrialAnnotation = "sampledb.io/trial-for-operator";
 
 /** What is tried. */
 export interface Tried {

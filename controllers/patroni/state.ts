@@ -3,6 +3,7 @@
 //
 // Guarantees: every write carries the resourceVersion of the object that was read, so a cache that is behind overwrites nothing.
 // A superuser of the database can write these annotations in Patroni's place, so the readers take nothing for granted.
+import { lastPrimaryAnnotation, namedAnnotation } from "../../api/annotations.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { keyOf } from "../../runtime/kube/object.ts";
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
@@ -24,14 +25,6 @@ export const patroniKeys = {
   scheduledAt: "scheduled_at",
   synchronous: "sync_standby",
   quorum: "quorum",
-} as const;
-
-/** The operator's notes beside Patroni's annotations. */
-export const patroniNotes = {
-  /** On the lock: the instance that was primary last. The lock outlives the SampleDB, and so does this note. */
-  lastPrimary: "sampledb.io/last-primary",
-  /** On the order: its candidate. Patroni removes the order before the image's may-promote asks who was named. */
-  named: "sampledb.io/named",
 } as const;
 
 class StateObject {
@@ -83,7 +76,7 @@ export class LeaderLock extends StateObject {
   }
 
   get lastPrimary(): string | undefined {
-    return this.read(patroniNotes.lastPrimary);
+    return this.read(lastPrimaryAnnotation);
   }
 
   /** Takes the lock from its holder, unless the lock was renewed or taken since it was read. */
@@ -92,7 +85,7 @@ export class LeaderLock extends StateObject {
   }
 
   async noteLastPrimary(client: KubeClient, podName: string): Promise<void> {
-    await this.write(client, { [patroniNotes.lastPrimary]: podName });
+    await this.write(client, { [lastPrimaryAnnotation]: podName });
   }
 }
 
@@ -116,12 +109,12 @@ export class SwitchoverOrder extends StateObject {
   }
 
   get named(): string | undefined {
-    return this.read(patroniNotes.named);
+    return this.read(namedAnnotation);
   }
 
   /** Orders a primary that is alive to hand over. */
   async handOver(client: KubeClient, from: string, to: string): Promise<void> {
-    await this.write(client, { [patroniKeys.leader]: from, [patroniKeys.member]: to, [patroniNotes.named]: to });
+    await this.write(client, { [patroniKeys.leader]: from, [patroniKeys.member]: to, [namedAnnotation]: to });
   }
 
   /** Orders an instance to lead where nobody does. */
@@ -130,7 +123,7 @@ export class SwitchoverOrder extends StateObject {
   }
 
   async takeBack(client: KubeClient): Promise<void> {
-    await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.member]: null, [patroniNotes.named]: null });
+    await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.member]: null, [namedAnnotation]: null });
   }
 }
 

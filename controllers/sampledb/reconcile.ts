@@ -1,5 +1,7 @@
 // The whole story of a SampleDB on one screen. modes.ts has the order of the steps.
+
 import { conditionTypes } from "../../api/conditions.ts";
+import { finalizer } from "../../api/labels.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
@@ -12,8 +14,6 @@ import { eventsBetween } from "./report/events.ts";
 import { computeStatus } from "./report/status.ts";
 import type { Dependencies, Findings, Initialization, Scope } from "./scope.ts";
 import { heldBack } from "./upgrade/major.ts";
-
-export const finalizer = "sampledb.io/database";
 
 export async function reconcile(request: Request, deps: Dependencies): Promise<Result> {
   const db = deps.cache.watched(sampledbs).get(request.key);

@@ -1,7 +1,6 @@
 // What a reconcile of a SampleDB looks at, gathered once, what it may use, and what its steps find out.
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
-import type { EventRecorder } from "../../runtime/controller/events.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
 import type { Authority, Serving } from "../database/authority.ts";
 import type { Instance } from "../database/instance.ts";
@@ -12,6 +11,7 @@ import type { SampleDB } from "../kinds/sampledb-io.ts";
 import type { Patience } from "../patience.ts";
 import type { PatroniApi } from "../patroni/patroni-api.ts";
 import type { Blocker } from "../telling/blockers.ts";
+import type { DescribedEvents } from "../telling/described-events.ts";
 import type { Choices, KnownChoices } from "./change/choices.ts";
 import type { Monitors } from "./foundation/monitors.ts";
 import type { Volumes } from "./foundation/volumes.ts";
@@ -20,7 +20,7 @@ import type { TimeToReady } from "./report/metrics.ts";
 
 export interface Dependencies {
   readonly cache: Cache;
-  readonly events: EventRecorder;
+  readonly events: DescribedEvents;
   readonly authority: Authority;
   readonly passwords: Passwords;
   /** Events of a namespace that is deleted go here. */

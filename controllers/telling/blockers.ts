@@ -1,14 +1,19 @@
 // Blockers: what stands in the way, what a person can do about it, and since when it is told.
+import type { BlockerReason } from "../../api/reasons.ts";
 import { secondsOnly } from "../../runtime/controller/conditions.ts";
 
 /** Something that stands in the way, and that a person can do something about. */
 export interface Blocker {
-  readonly reason: string;
+  readonly reason: BlockerReason;
   readonly message: string;
   readonly remedy: string;
 }
 
-export interface ToldBlocker extends Blocker {
+/** As a status has it: its reason may be of another version of the operator. */
+export interface ToldBlocker {
+  readonly reason: string;
+  readonly message: string;
+  readonly remedy: string;
   readonly sinceTime: string;
 }
 
@@ -32,6 +37,9 @@ export function toldSeconds(before: readonly ToldBlocker[] | undefined, blocker:
   return since === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(since)) / 1000);
 }
 
-function sinceTime(before: readonly ToldBlocker[] | undefined, { reason, message }: Blocker): string | undefined {
+function sinceTime(
+  before: readonly ToldBlocker[] | undefined,
+  { reason, message }: Pick<ToldBlocker, "reason" | "message">,
+): string | undefined {
   return before?.find((blocker) => blocker.reason === reason && blocker.message === message)?.sinceTime;
 }

@@ -1,11 +1,12 @@
 // Events that follow from two statuses: the stored one and the one that is told now.
 import type { Condition } from "../../api/conditions.ts";
-import type { EventContent } from "../../runtime/controller/events.ts";
-import type { Blocker } from "./blockers.ts";
+import { passedOn } from "../../api/reasons.ts";
+import type { ToldBlocker } from "./blockers.ts";
+import type { DescribedEvent } from "./described-events.ts";
 
 export interface Told {
   readonly conditions?: readonly Condition[] | undefined;
-  readonly blockers?: readonly Blocker[] | undefined;
+  readonly blockers?: readonly ToldBlocker[] | undefined;
 }
 
 export function conditionOf(status: Told | undefined, wanted: string): Condition | undefined {
@@ -13,9 +14,14 @@ export function conditionOf(status: Told | undefined, wanted: string): Condition
 }
 
 /** One for each blocker that was not told before. */
-export function newBlockers(before: Told | undefined, { blockers = [] }: Told): EventContent[] {
+export function newBlockers(before: Told | undefined, { blockers = [] }: Told): DescribedEvent[] {
   const known = new Set(before?.blockers?.map(({ reason, message }) => `${reason} ${message}`));
   return blockers
     .filter(({ reason, message }) => !known.has(`${reason} ${message}`))
-    .map(({ reason, message, remedy }) => ({ type: "Warning", reason, action: "Reconcile", note: `${message}. Way out: ${remedy}` }));
+    .map(({ reason, message, remedy }) => ({
+      type: "Warning",
+      reason: passedOn(reason),
+      action: "Reconcile",
+      note: `${message}. Way out: ${remedy}`,
+    }));
 }

@@ -1,9 +1,10 @@
 // What a suite does with a SampleDB: makes it, waits for it, and looks into its instances over their local sockets.
 import type * as z from "zod";
+import { labelNames } from "../../api/labels.ts";
 import type { sampleDBSpec } from "../../api/sampledb.ts";
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import { apiVersion } from "../../api/version.ts";
-import { instanceComponent, labelNames, selectorOf } from "../../controllers/desired/identity.ts";
+import { instanceComponent, selectorOf } from "../../controllers/desired/identity.ts";
 import type { SampleDB } from "../../controllers/kinds/sampledb-io.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";

@@ -1,5 +1,5 @@
 // What the demo stands on: a cluster, the operator, and a namespace with nothing in it from the time before.
-import { formerPolicyAnnotation } from "../../controllers/sampledb/foundation/volumes.ts";
+import { formerPolicyAnnotation } from "../../api/annotations.ts";
 import { operatorImage, postgresImage } from "../../images/catalog.ts";
 import { bundle } from "../../tools/bundle.ts";
 import { operatorManifest } from "../../tools/deploy.ts";

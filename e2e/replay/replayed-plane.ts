@@ -4,7 +4,8 @@
 import type { ChildProcess } from "node:child_process";
 import type { Server } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { instanceComponent, labelNames, managedBy, selectorOf } from "../../controllers/desired/identity.ts";
+import { labelNames } from "../../api/labels.ts";
+import { instanceComponent, managedBy, selectorOf } from "../../controllers/desired/identity.ts";
 import { configMaps, type Pod, pods, secrets } from "../../controllers/kinds/kubernetes.ts";
 import { ControllerBuilder } from "../../runtime/controller/builder.ts";
 import { awaitChange } from "../../runtime/controller/result.ts";

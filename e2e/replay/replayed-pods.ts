@@ -1,5 +1,5 @@
 // What Patroni writes for a Pod that runs nowhere, as it writes it for one that does.
-import { labelNames } from "../../controllers/desired/identity.ts";
+import { labelNames } from "../../api/labels.ts";
 import { endpointOf } from "../../controllers/desired/services.ts";
 import { type ConfigMap, configMaps, endpointSlices, type Pod, pods } from "../../controllers/kinds/kubernetes.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";

@@ -1,8 +1,9 @@
 // Patroni's configuration, and the objects in which it keeps its state.
+import { settingsSinceAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { controllerOf } from "../../../runtime/kube/object.ts";
-import { dynamicConfig, patroniConfig, patroniStates, settingsSinceAnnotation } from "../../desired/configuration.ts";
+import { dynamicConfig, patroniConfig, patroniStates } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps } from "../../kinds/kubernetes.ts";

@@ -1,6 +1,6 @@
 // A person's word to restart the instances, by annotation.
+import { instanceAnnotations } from "../../../api/annotations.ts";
 import type { DatabaseView } from "../../database/view.ts";
-import { instanceAnnotations } from "../../desired/instances.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 
 /** The newest value that a person has given, or the one that the Pods were made with. */

@@ -1,4 +1,5 @@
 // Brings what was asked to every instance, one after the other.
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { pods } from "../../kinds/kubernetes.ts";
 import { switchover } from "../election/switchover.ts";
@@ -33,7 +34,7 @@ export const rollout: SampleDBStep = async (scope) => {
       const { podName, uid } = action.instance;
       findings.rollout = `makes the Pod of ${podName} anew`;
       await client.delete(pods, { namespace: key.namespace, name: podName }, { uid });
-      deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `Pod ${podName} is made anew` });
+      deps.events.record(db, { type: "Normal", reason: reasons.instanceReplaced, action: "Replace", note: `Pod ${podName} is made anew` });
       return doneUntil(lookAgainSeconds);
     }
     case "switchover":

@@ -1,10 +1,11 @@
 // No image and no setting reaches an instance that serves before PostgreSQL has started with it in a Pod of its own.
+import { instanceAnnotations, trialAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { controllerOf } from "../../../runtime/kube/object.ts";
-import { instanceAnnotations } from "../../desired/instances.ts";
 import { namesOf } from "../../desired/names.ts";
-import { trialAnnotation, trialJob, trialSettings } from "../../desired/trial.ts";
+import { trialJob, trialSettings } from "../../desired/trial.ts";
 import { findJob, type JobRequest, lookAtJobSeconds, removeJob, runJob } from "../../jobs/runner.ts";
 import { configMaps, jobs } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
@@ -108,7 +109,7 @@ async function dropTrial(scope: Scope): Promise<void> {
 
 function refused({ findings }: Scope, asked: boolean, message: string): Trial {
   findings.blockers.push({
-    reason: "ChangeRefused",
+    reason: reasons.changeRefused,
     message: `${asked ? "the change" : ownChange} was tried in a Pod of its own and did not work, so no instance has it: ${message}`,
     remedy: asked
       ? "correct or take back what was changed last (image, resources, placement, postgresql.parameters or hba)"

@@ -2,6 +2,7 @@
 //
 // A primary that is killed gives its lock back when the kubelet starts it again. After a second kill within ten minutes the kubelet lets it
 // wait, and the replicas would wait until the lock has run out. The kubelet's word that the container has ended is enough to take the lock.
+import { reasons } from "../../../api/reasons.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { endOf, type Instance } from "../../database/instance.ts";
 import { pods } from "../../kinds/kubernetes.ts";
@@ -17,7 +18,7 @@ export const abandonedLock: SampleDBStep = async (scope) => {
   await lock.release(client);
   const { reason, exitCode } = primary.ended;
   const note = `${primary.podName} has ended (${reason}, exit code ${exitCode}): another is elected at once`;
-  deps.events.record(db, { type: "Warning", reason: "PrimaryEnded", action: "Failover", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.primaryEnded, action: "Failover", note });
   return done;
 };
 

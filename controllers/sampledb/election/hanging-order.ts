@@ -2,6 +2,7 @@
 //
 // Where the primary is lost before it could hand over, Patroni waits for the named candidate. Where that one may not lead, nobody is elected.
 // An order that was carried out leaves a note of its candidate, which goes here when it is of no use any more.
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { SampleDBStep } from "../scope.ts";
 
@@ -24,6 +25,6 @@ export const hangingOrder: SampleDBStep = async ({ db, observed, client, deps })
   deps.patience.end(order.uid);
   if (!order.isOpen) return done;
   const note = `from ${order.from ?? "the primary"} to ${order.to ?? "an elected instance"}: not carried out for ${patienceSeconds} s`;
-  deps.events.record(db, { type: "Warning", reason: "SwitchoverTakenBack", action: "Switchover", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.switchoverTakenBack, action: "Switchover", note });
   return done;
 };

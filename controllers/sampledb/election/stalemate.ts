@@ -2,6 +2,7 @@
 //
 // Two ways lead there. A former primary has more log than the instance with the newer history, and Patroni compares positions without asking
 // whose history they are of. Or commits waited for the last primary alone, and a person has said that it is gone for good.
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { logPosition } from "../../database/instance.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -29,7 +30,7 @@ export const stalemate: SampleDBStep = async (scope) => {
     return done;
   }
   const blocker = {
-    reason: "Stalemate",
+    reason: reasons.stalemate,
     message: `nobody leads, and ${heir} has the newest data`,
     remedy: `none is needed: it is told to lead when nobody has for ${patienceSeconds} s`,
   };
@@ -66,5 +67,5 @@ async function appoint(scope: Scope, lock: LeaderLock, heir: string): Promise<vo
   findings.switchoverOrdered = true;
   await order.appoint(client, heir);
   const note = `nobody has led for ${patienceSeconds} s: ${heir} is to, which has the newest data`;
-  deps.events.record(db, { type: "Warning", reason: "FailoverOrdered", action: "Failover", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.failoverOrdered, action: "Failover", note });
 }

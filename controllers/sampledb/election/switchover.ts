@@ -1,4 +1,5 @@
 // Orders a primary to hand over, by Patroni's own way: the order is an object, so it needs no connection to an instance.
+import { reasons } from "../../../api/reasons.ts";
 import type { Instance } from "../../database/instance.ts";
 import type { Scope } from "../scope.ts";
 
@@ -9,5 +10,5 @@ export async function switchover({ db, observed, client, deps, findings }: Scope
   findings.switchoverOrdered = true;
   await order.handOver(client, from.podName, to.podName);
   const note = `from ${from.podName} to ${to.podName}`;
-  deps.events.record(db, { type: "Normal", reason: "SwitchoverOrdered", action: "Switchover", note });
+  deps.events.record(db, { type: "Normal", reason: reasons.switchoverOrdered, action: "Switchover", note });
 }

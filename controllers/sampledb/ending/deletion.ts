@@ -1,5 +1,5 @@
 // What happens before a SampleDB goes. Nothing is made here: its namespace may be going as well.
-import { reasons } from "../../../api/conditions.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";

@@ -1,6 +1,6 @@
 // A namespace that is deleted takes claims, passwords and Events along and asks no SampleDB: its volumes are kept, and where they are is
 // told in the operator's namespace.
-import { reasons } from "../../../api/conditions.ts";
+import { reasons } from "../../../api/reasons.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import { Forbidden } from "../../../runtime/kube/errors.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";

@@ -1,9 +1,9 @@
 // Certificates, then passwords: the application's Secret has the authorities in it. Both come before the Pods that mount them.
+import { rotateAnnotation, unprovenAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { doneUntil } from "../../../runtime/controller/steps.ts";
-import { unprovenAnnotation } from "../../database/passwords.ts";
 import { identityOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
-import { rotateAnnotation } from "../orders/rotation.ts";
 import type { SampleDBStep } from "../scope.ts";
 
 /** Often enough to renew in time. */
@@ -28,7 +28,7 @@ export const credentials: SampleDBStep = async ({ db, client, deps, observed, fi
     const byOrder = `kubectl annotate sampledb ${db.metadata.name} ${rotateAnnotation}=app`;
     const byHand = `ALTER ROLE … PASSWORD with the one in the Secret, as postgres in the primary's Pod; then kubectl annotate secret ${name} ${unprovenAnnotation}-`;
     findings.blockers.push({
-      reason: "PasswordLost",
+      reason: reasons.passwordLost,
       message: `Secret ${name} was gone and has been made anew: PostgreSQL still has the old password of its role`,
       remedy: name === namesOf(db).applicationSecret ? byOrder : byHand,
     });

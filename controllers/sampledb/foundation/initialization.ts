@@ -1,7 +1,9 @@
 // The init Job: made with the first server, so that it waits for it, and run again when a script was corrected.
+import { initializationAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { initializationAnnotation, initJob, type Script, scriptSource } from "../../desired/initialization.ts";
+import { initJob, type Script, scriptSource } from "../../desired/initialization.ts";
 import { limitsLike } from "../../desired/limits.ts";
 import { namesOf } from "../../desired/names.ts";
 import { jobPlacement } from "../../desired/primary-job.ts";
@@ -35,7 +37,7 @@ async function initialized(scope: Scope): Promise<Initialization> {
   const missing = texts.flatMap((text) => (text.kind === "missing" ? [text.message] : []));
   if (missing.length > 0) {
     const message = missing.join("; ");
-    findings.blockers.push({ reason: "ScriptMissing", message, remedy: "make it; initialization goes on by itself then" });
+    findings.blockers.push({ reason: reasons.scriptMissing, message, remedy: "make it; initialization goes on by itself then" });
     return { kind: "missing", message };
   }
   const request = initRequest(scope, texts);
@@ -45,14 +47,14 @@ async function initialized(scope: Scope): Promise<Initialization> {
       return { kind: "done", message: outcome.message ?? "initialized" };
     case "refused":
       findings.blockers.push({
-        reason: "InitializationFailed",
+        reason: reasons.initializationFailed,
         message: outcome.message,
         remedy: `correct the script: it is run again by itself; or look at the logs of Job ${request.key.name}`,
       });
       return { kind: "failed", message: outcome.message };
     default: {
       const hindrance = jobHindrance(scope, request.key.name, outcome);
-      if (hindrance) findings.blockers.push({ reason: "InitializationStuck", ...hindrance });
+      if (hindrance) findings.blockers.push({ reason: reasons.initializationStuck, ...hindrance });
       return { kind: "running" };
     }
   }

@@ -1,5 +1,6 @@
 // The PodMonitors. Their kind comes with the Prometheus operator and may not be there, or come and go: so it is not watched, as a kind
 // that is not served would keep the whole operator waiting. What was seen is remembered for a while.
+import { appliedAnnotation } from "../../../api/annotations.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import { covers } from "../../../runtime/controller/difference.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
@@ -22,8 +23,6 @@ const kindMilliseconds = 3_600_000;
 /** The same of an object that is as it should be, and of one that could not be written. */
 const rightMilliseconds = 6 * 3_600_000;
 const wrongMilliseconds = 600_000;
-
-const digestAnnotation = "sampledb.io/applied";
 
 export class Monitors {
   readonly #options: MonitorsOptions;
@@ -77,5 +76,5 @@ async function write(client: KubeClient, desired: PodMonitor, owner: string): Pr
 
 /** So that a label that is not wanted any more is noticed as well. */
 function marked(desired: PodMonitor): PodMonitor {
-  return { ...desired, metadata: { ...desired.metadata, annotations: { [digestAnnotation]: digest(desired) } } };
+  return { ...desired, metadata: { ...desired.metadata, annotations: { [appliedAnnotation]: digest(desired) } } };
 }

@@ -1,4 +1,5 @@
 // Claims: made before their Pods, and grown before anything else is asked. A full disk is no reason to wait: growth is what mends it.
+import { reasons } from "../../../api/reasons.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
@@ -63,13 +64,13 @@ async function grow(scope: Scope, existing: PersistentVolumeClaim): Promise<bool
   try {
     await client.mergePatch(persistentVolumeClaims, keyOf(existing), { spec: { resources: { requests: { storage: size } } } });
     const note = `claim ${existing.metadata.name} grows from ${asked} to ${size}`;
-    deps.events.record(db, { type: "Normal", reason: "VolumeGrowing", action: "Grow", note });
+    deps.events.record(db, { type: "Normal", reason: reasons.volumeGrowing, action: "Grow", note });
     return true;
   } catch (error) {
     if (!(error instanceof Forbidden || error instanceof Invalid)) throw error;
     const { storageClassName = "of the claim" } = existing.spec ?? {};
     findings.blockers.push({
-      reason: "VolumeCannotGrow",
+      reason: reasons.volumeCannotGrow,
       message: `claim ${existing.metadata.name} can't grow from ${asked} to ${size}: ${error.message}`,
       remedy: `let StorageClass ${storageClassName} grow volumes (allowVolumeExpansion: true), or make a SampleDB with another class and move the data`,
     });

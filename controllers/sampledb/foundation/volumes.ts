@@ -3,17 +3,12 @@
 // Volumes are not watched: the cluster has many, and few are ours. The claim carries a note of what its volume was told, so that a look at
 // the cache is enough and no replica of the operator relies on its own memory. The note never promises more than the volume has: "keep" is
 // noted after the volume was told, and taken back before it is told otherwise.
+import { formerPolicyAnnotation, volumeFateAnnotation } from "../../../api/annotations.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import { Forbidden, ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { type PersistentVolume, type PersistentVolumeClaim, persistentVolumeClaims, persistentVolumes } from "../../kinds/kubernetes.ts";
-
-/** On a volume that was told to stay: its reclaim policy before. */
-export const formerPolicyAnnotation = "sampledb.io/former-reclaim-policy";
-
-/** On a claim: the fate of its volume, and the claim's uid, because a person may copy a claim with its annotations. */
-export const volumeFateAnnotation = "sampledb.io/volume-fate";
 
 /** `keep`: the volume outlives its claim. `release`: it goes with its claim, if it did before the operator came. */
 export type Fate = "keep" | "release";

@@ -1,4 +1,5 @@
 // Pods that a StatefulSet or a Job may not make: a quota or an admission rule refuses them, and tells it in events alone.
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";
 import { jobFailed, jobSucceeded } from "../../jobs/outcome.ts";
@@ -19,7 +20,7 @@ export const podShortage: SampleDBStep = async (scope) => {
   for (const object of refused) {
     const { kind, metadata } = object;
     findings.blockers.push({
-      reason: "PodRefused",
+      reason: reasons.podRefused,
       message: `${kind} ${metadata.name} can't make a Pod: ${await lastWarning(scope, object)}`,
       remedy: `raise the quota or change the rule that refuses it; kubectl describe ${kind.toLowerCase()} ${metadata.name} tells more`,
     });

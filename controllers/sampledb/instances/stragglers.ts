@@ -1,6 +1,8 @@
 // Copies a replica anew that does not follow its primary.
 //
 // Patroni does so by itself where histories have parted. Where the primary has thrown away log that the replica needs, Patroni waits for ever.
+import { replaceAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import { toldSeconds } from "../../telling/blockers.ts";
@@ -43,7 +45,7 @@ function isLost({ db, deps, findings }: Scope, { uid, podName }: Instance, prima
   const seen = deps.patience.seconds(uid);
   if (seen < tellAfterSeconds) return false;
   const blocker = {
-    reason: "ReplicaBehind",
+    reason: reasons.replicaBehind,
     message: `${podName} does not follow ${primary.podName}`,
     remedy: `none is needed: it is copied anew from the primary when that has lasted for ${patienceSeconds} s`,
   };
@@ -53,9 +55,9 @@ function isLost({ db, deps, findings }: Scope, { uid, podName }: Instance, prima
 }
 
 function tellStarting({ findings }: Scope, { podName }: Instance): void {
-  const order = `annotate the SampleDB with sampledb.io/replace-instance=${podName}`;
+  const order = `annotate the SampleDB with ${replaceAnnotation}=${podName}`;
   findings.blockers.push({
-    reason: "ReplicaStarting",
+    reason: reasons.replicaStarting,
     message: `PostgreSQL in ${podName} has been starting for more than ${startingPatienceSeconds / 60} minutes`,
     remedy: `none is needed while it replays its log, which kubectl logs ${podName} shows; if it gets nowhere, ${order}`,
   });
@@ -66,5 +68,5 @@ async function copyAnew({ db, deps, signal }: Scope, instance: Instance, primary
   await (await deps.patroni(db, instance)).reinitialize({ signal });
   deps.patience.end(uid); // the patience begins anew with the copy
   const note = `${podName} has not followed ${primary.podName} for ${patienceSeconds} s: its data is copied anew`;
-  deps.events.record(db, { type: "Warning", reason: "ReplicaMadeAnew", action: "Reinitialize", note });
+  deps.events.record(db, { type: "Warning", reason: reasons.replicaMadeAnew, action: "Reinitialize", note });
 }

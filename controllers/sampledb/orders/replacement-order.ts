@@ -1,10 +1,8 @@
 // A person's order to make an instance anew, by annotation.
+import { replaceAnnotation } from "../../../api/annotations.ts";
 import { type DatabaseView, lastPrimary } from "../../database/view.ts";
 import { podName } from "../../desired/names.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
-
-/** On the SampleDB: the name of an instance. The operator adds the uid of the claim that is to go, and takes the order off when it is gone. */
-export const replaceAnnotation = "sampledb.io/replace-instance";
 
 interface ReplacementOrder {
   readonly name: string;

@@ -1,4 +1,6 @@
 // An instance whose volume or node is gone for good is made anew on a person's word: only a person knows that it won't come back.
+import { replaceAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
@@ -7,7 +9,7 @@ import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
-import { replaceAnnotation, replacementOrder } from "./replacement-order.ts";
+import { replacementOrder } from "./replacement-order.ts";
 
 const lookAgainSeconds = 5;
 
@@ -18,13 +20,18 @@ export const replacement: SampleDBStep = async (scope) => {
   const { name, claimed } = order;
   const refusal = whyNot(scope, name);
   if (refusal !== undefined) {
-    deps.events.record(db, { type: "Warning", reason: "ReplacementRefused", action: "Replace", note: `${refusal}; the order is dropped` });
+    deps.events.record(db, {
+      type: "Warning",
+      reason: reasons.replacementRefused,
+      action: "Replace",
+      note: `${refusal}; the order is dropped`,
+    });
     await settle(scope, null);
     return done;
   }
   if (!observed.primary?.ready) {
     const message = `${name} is to be made anew, and there is no primary to copy from`;
-    findings.blockers.push({ reason: "ReplacementWaits", message, remedy: `wait, or take the annotation ${replaceAnnotation} off` });
+    findings.blockers.push({ reason: reasons.replacementWaits, message, remedy: `wait, or take the annotation ${replaceAnnotation} off` });
     return done; // a primary brings us back
   }
   const claim = observed.claims.get(claimName(db, ordinalOf(name)));
@@ -35,7 +42,12 @@ export const replacement: SampleDBStep = async (scope) => {
   }
   if (claim?.metadata.uid !== claimed) {
     await settle(scope, null);
-    deps.events.record(db, { type: "Normal", reason: "InstanceReplaced", action: "Replace", note: `${name} begins with an empty volume` });
+    deps.events.record(db, {
+      type: "Normal",
+      reason: reasons.instanceReplaced,
+      action: "Replace",
+      note: `${name} begins with an empty volume`,
+    });
     return done;
   }
   if ((await leaderNow(db, client)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache heard of it

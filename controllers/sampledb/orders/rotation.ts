@@ -1,16 +1,15 @@
 // A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
+import { nextPasswordAnnotation, rotateAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { namesOf } from "../../desired/names.ts";
-import { nextPasswordAnnotation, rotationJob } from "../../desired/rotation.ts";
+import { rotationJob } from "../../desired/rotation.ts";
 import { hasEnded } from "../../jobs/outcome.ts";
 import { findJob, type JobRequest, removeJob, runJob } from "../../jobs/runner.ts";
 import { type Pod, pods, type Secret } from "../../kinds/kubernetes.ts";
 import { jobHindrance } from "../job-hindrance.ts";
 import { imageInUse, jobContext, type SampleDBStep, type Scope } from "../scope.ts";
 import { settleOrder } from "./settle-order.ts";
-
-/** `app`: whose password is to be another. Taken off when it is so. */
-export const rotateAnnotation = "sampledb.io/rotate-password";
 
 const lookAgainSeconds = 10;
 /** A Job that takes longer was made for a node or with an image that is not there. */
@@ -29,7 +28,7 @@ export const rotation: SampleDBStep = async (scope) => {
   const hindrance = known && job ? undefined : await whyNot(scope, known); // asked only where a password or a Job may be made
   const next = known ?? (order && !hindrance ? await deps.passwords.writeNextPassword(db, client) : undefined);
   if (hindrance && !job)
-    findings.blockers.push({ reason: "PasswordWaits", message: `the application's new password waits: ${hindrance}`, remedy });
+    findings.blockers.push({ reason: reasons.passwordWaits, message: `the application's new password waits: ${hindrance}`, remedy });
   if (next && (job || !hindrance)) await tellPostgres(scope, next, order !== undefined);
   else if (job) await removeJob(jobContext(scope), rotationKey(scope)); // its password was dropped
   return doneUntil(lookAgainSeconds);
@@ -78,18 +77,18 @@ async function tellPostgres(scope: Scope, next: Secret, isOrdered: boolean): Pro
     if (isOrdered) await settleOrder(scope, rotateAnnotation, null);
     await end(scope, next);
     const note = `the application's role has a new password, and so has Secret ${db.metadata.name}-app`;
-    deps.events.record(db, { type: "Normal", reason: "PasswordRotated", action: "Rotate", note });
+    deps.events.record(db, { type: "Normal", reason: reasons.passwordRotated, action: "Rotate", note });
   } else if (outcome.kind === "refused" && !isOrdered) {
     await end(scope, next); // PostgreSQL has refused it, and the person has taken the order back
   } else if (outcome.kind === "refused") {
     findings.blockers.push({
-      reason: "PasswordRefused",
+      reason: reasons.passwordRefused,
       message: outcome.message,
       remedy: `mend what the message names and delete Job ${name}, to have it tried again; or take the annotation ${rotateAnnotation} off`,
     });
   } else {
     const hindrance = jobHindrance(scope, name, outcome);
-    if (hindrance) findings.blockers.push({ reason: "PasswordWaits", ...hindrance });
+    if (hindrance) findings.blockers.push({ reason: reasons.passwordWaits, ...hindrance });
   }
 }
 
@@ -101,7 +100,7 @@ async function end(scope: Scope, next: Secret): Promise<void> {
 
 async function refuse(scope: Scope, order: string) {
   const note = `${rotateAnnotation}=${order} is no order: only the password of app can be changed; the order is dropped`;
-  scope.deps.events.record(scope.db, { type: "Warning", reason: "RotationImpossible", action: "Rotate", note });
+  scope.deps.events.record(scope.db, { type: "Warning", reason: reasons.rotationImpossible, action: "Rotate", note });
   await settleOrder(scope, rotateAnnotation, null);
   return done;
 }

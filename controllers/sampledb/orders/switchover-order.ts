@@ -1,12 +1,11 @@
 // Carries out a person's order to switch over, given by annotation.
+import { switchoverAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import { switchover } from "../election/switchover.ts";
 import type { SampleDBStep } from "../scope.ts";
 import { settleOrder } from "./settle-order.ts";
-
-/** The name of the instance that is to be primary, or `any`. It is taken off when that is so. */
-export const switchoverAnnotation = "sampledb.io/switchover";
 
 const lookAgainSeconds = 10;
 
@@ -24,7 +23,7 @@ export const switchoverOrder: SampleDBStep = async (scope) => {
   }
   if (wanted !== "any" && !instances.some(({ podName }) => podName === wanted)) {
     const note = `there is no instance ${wanted} to switch over to; the order is dropped`;
-    deps.events.record(db, { type: "Warning", reason: "SwitchoverImpossible", action: "Switchover", note });
+    deps.events.record(db, { type: "Warning", reason: reasons.switchoverImpossible, action: "Switchover", note });
     await settleOrder(scope, switchoverAnnotation, null);
     return done;
   }
@@ -36,7 +35,7 @@ export const switchoverOrder: SampleDBStep = async (scope) => {
     const underWay = observed.patroni.order?.to === wanted;
     if (!underWay)
       findings.blockers.push({
-        reason: "SwitchoverWaits",
+        reason: reasons.switchoverWaits,
         message: wanted === "any" ? "no replica is ready to take over" : `${wanted} is not ready to take over`,
         remedy: `wait, or take the annotation ${switchoverAnnotation} off`,
       });

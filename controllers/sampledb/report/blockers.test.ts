@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { instance, primary } from "../../database/instance.fixture.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
+import type { Blocker } from "../../telling/blockers.ts";
 import { situation } from "../observations.fixture.ts";
 import { blockersOf } from "./blockers.ts";
 
-const wontGrow = { reason: "VolumeCannotGrow", message: "claim data-orders-0 can't grow", remedy: "another class" };
+const wontGrow: Blocker = { reason: "VolumeCannotGrow", message: "claim data-orders-0 can't grow", remedy: "another class" };
 const problem = (reason: string, message = "why") => ({ ready: false, problem: { reason, message } });
 
 test("nothing stands in the way of what is well", () => expect(blockersOf(situation())).toEqual([]));
@@ -48,14 +49,14 @@ test("an instance on a lost node says which, and what to do if it stays so", () 
 
 describe("since when", () => {
   const status = { blockers: [{ ...wontGrow, sinceTime: "2020-01-01T00:00:00Z" }] };
-  const told = (blocker: typeof wontGrow) =>
+  const told = (blocker: Blocker) =>
     blockersOf(situation({ db: { ...sampleDB(), status }, findings: { blockers: [blocker] } }))[0]?.sinceTime;
 
-  test.each([
+  test.each<[string, Blocker, string]>([
     ["the same keeps its time", wontGrow, "2020-01-01T00:00:00Z"],
     ["also with better advice", { ...wontGrow, remedy: "other" }, "2020-01-01T00:00:00Z"],
     ["another message is another blocker", { ...wontGrow, message: "other" }, "2026-05-04T03:02:01Z"],
-    ["another reason too", { ...wontGrow, reason: "Other" }, "2026-05-04T03:02:01Z"],
+    ["another reason too", { ...wontGrow, reason: "PodRefused" }, "2026-05-04T03:02:01Z"],
   ])("%s", (_, blocker, since) => expect(told(blocker)).toBe(since));
 
   test("a message that was cut off keeps its time as well", () => {

@@ -1,4 +1,7 @@
 // What stands in the way of a SampleDB, with the way out, and since when.
+
+import { replaceAnnotation } from "../../../api/annotations.ts";
+import { passedOn, reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { type Instance, nodeLost, type Problem } from "../../database/instance.ts";
 import { type Blocker, tellBlockers } from "../../telling/blockers.ts";
@@ -13,7 +16,7 @@ function ofInstance({ podName, problem }: Instance, hasData: boolean): Blocker[]
   if (!problem) return [];
   return [
     {
-      reason: problem.reason,
+      reason: passedOn(problem.reason),
       message: `${podName} ${problem.reason === nodeLost ? "is lost" : "does not start"}: ${problem.message || problem.reason}`,
       remedy: `${remedies[problem.reason] ?? "kubectl describe pod tells more"}${forVolume(problem, podName, hasData)}`,
     },
@@ -22,18 +25,18 @@ function ofInstance({ podName, problem }: Instance, hasData: boolean): Blocker[]
 
 const remedies: Readonly<Record<string, string>> = {
   [nodeLost]: "none is needed if the node comes back; if only the node is gone for good, and not its volume, kubectl delete node",
-  Unschedulable: "make room, or change resources, nodeSelector, affinity or tolerations so that a node fits",
-  ErrImagePull: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
-  ImagePullBackOff: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
-  InvalidImageName: "correct spec.image",
-  CrashLoopBackOff: "look at the logs of the container postgres; take back what was changed last",
-  CreateContainerConfigError: "make the Secret or ConfigMap that the message names again",
+  [reasons.unschedulable]: "make room, or change resources, nodeSelector, affinity or tolerations so that a node fits",
+  [reasons.errImagePull]: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
+  [reasons.imagePullBackOff]: "correct spec.image, or give the nodes access to it (imagePullSecrets)",
+  [reasons.invalidImageName]: "correct spec.image",
+  [reasons.crashLoopBackOff]: "look at the logs of the container postgres; take back what was changed last",
+  [reasons.createContainerConfigError]: "make the Secret or ConfigMap that the message names again",
 };
 
 /** What can't be changed of storage can be made anew for as long as there is nothing on it. */
 function forVolume({ reason }: Problem, podName: string, hasData: boolean): string {
-  if (reason !== "Unschedulable" && reason !== nodeLost) return "";
+  if (reason !== reasons.unschedulable && reason !== nodeLost) return "";
   return hasData
-    ? `; if its volume is gone for good, annotate the SampleDB with sampledb.io/replace-instance=${podName}`
+    ? `; if its volume is gone for good, annotate the SampleDB with ${replaceAnnotation}=${podName}`
     : "; if storage.storageClassName or the size is wrong, delete the SampleDB and make it anew: it has no data yet";
 }

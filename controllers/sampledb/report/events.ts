@@ -1,10 +1,12 @@
 // What a person would want to know, found by comparing what was told with what is told now.
+
 import { conditionTypes } from "../../../api/conditions.ts";
+import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
-import type { EventContent } from "../../../runtime/controller/events.ts";
+import type { DescribedEvent } from "../../telling/described-events.ts";
 import { conditionOf, newBlockers } from "../../telling/events.ts";
 
-export function eventsBetween(before: SampleDBStatus | undefined, now: SampleDBStatus): EventContent[] {
+export function eventsBetween(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {
   return [
     ...primaryChange(before, now),
     ...readinessChange(before, now),
@@ -13,22 +15,22 @@ export function eventsBetween(before: SampleDBStatus | undefined, now: SampleDBS
   ];
 }
 
-function primaryChange(before: SampleDBStatus | undefined, { primaryPodName: name }: SampleDBStatus): EventContent[] {
+function primaryChange(before: SampleDBStatus | undefined, { primaryPodName: name }: SampleDBStatus): DescribedEvent[] {
   if (name === undefined || before?.primaryPodName === name) return [];
   const note =
     before?.primaryPodName === undefined ? `${name} is the primary` : `${name} is the primary now; before it was ${before.primaryPodName}`;
-  return [{ type: "Normal", reason: "PrimaryChanged", action: "Elect", note }];
+  return [{ type: "Normal", reason: reasons.primaryChanged, action: "Elect", note }];
 }
 
-function readinessChange(before: SampleDBStatus | undefined, now: SampleDBStatus): EventContent[] {
+function readinessChange(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {
   const [was, is] = [conditionOf(before, conditionTypes.ready), conditionOf(now, conditionTypes.ready)];
   if (!is || was?.status === is.status) return [];
-  if (is.status === "True") return [{ type: "Normal", reason: "Ready", action: "Observe", note: is.message }];
-  return was ? [{ type: "Warning", reason: "NotReady", action: "Observe", note: `${is.reason}: ${is.message}` }] : [];
+  if (is.status === "True") return [{ type: "Normal", reason: reasons.ready, action: "Observe", note: is.message }];
+  return was ? [{ type: "Warning", reason: reasons.notReady, action: "Observe", note: `${is.reason}: ${is.message}` }] : [];
 }
 
-function initializationChange(before: SampleDBStatus | undefined, now: SampleDBStatus): EventContent[] {
+function initializationChange(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {
   const [was, is] = [conditionOf(before, conditionTypes.initialized), conditionOf(now, conditionTypes.initialized)];
   if (is?.status !== "True" || was?.status === "True") return [];
-  return [{ type: "Normal", reason: "Initialized", action: "Initialize", note: is.message }];
+  return [{ type: "Normal", reason: reasons.initialized, action: "Initialize", note: is.message }];
 }

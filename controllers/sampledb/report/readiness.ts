@@ -1,5 +1,6 @@
 // What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
-import { reasons } from "../../../api/conditions.ts";
+import { instanceAnnotations } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
 import type { StepsOutcome } from "../../../runtime/controller/steps.ts";
@@ -110,7 +111,7 @@ export const restartPending: Check = ({ observed: { statefulSet, instances } }) 
   const older = instances.filter((instance) => isOfOlderMake(instance, newest) || instance.heldSettings.length > 0);
   if (older.length === 0) return undefined;
   const names = older.map(({ podName, heldSettings }) => (heldSettings.length > 0 ? `${podName} (${heldSettings.join(", ")})` : podName));
-  const how = "annotate the SampleDB with sampledb.io/restart=NOW (any new value) when it suits";
+  const how = `annotate the SampleDB with ${instanceAnnotations.restart}=NOW (any new value) when it suits`;
   return no(reasons.restartPending, `${names.join(", ")} would be made differently by this version of the operator: ${how}`);
 };
 

@@ -1,5 +1,6 @@
 // The status: a value computed once from what was observed, never edited along the way.
-import { conditionTypes, reasons } from "../../../api/conditions.ts";
+import { conditionTypes } from "../../../api/conditions.ts";
+import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";

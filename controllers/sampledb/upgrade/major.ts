@@ -1,7 +1,8 @@
 // The major version that the data is of. Data of one major can't be started by another: that is an upgrade, with steps of its own.
 
+import { majorAnnotation } from "../../../api/annotations.ts";
+import { reasons } from "../../../api/reasons.ts";
 import type { DatabaseView } from "../../database/view.ts";
-import { majorAnnotation } from "../../desired/configuration.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 
@@ -14,7 +15,7 @@ export function heldBack(
   if (major === db.spec.postgresVersion || !initialized) return { db }; // without data there is nothing to hold back for
   const postgresVersion = major as SampleDB["spec"]["postgresVersion"];
   const upgrade = {
-    reason: "UpgradeNotSupported",
+    reason: reasons.upgradeNotSupported,
     message: `the data is of PostgreSQL ${major}, and this version of the operator does not upgrade it to ${db.spec.postgresVersion}: it goes on with ${major}`,
     remedy: "wait for a version of the operator that does, or make a new SampleDB and move the data with pg_dump",
   };

@@ -1,0 +1,215 @@
+// Every annotation of the group sampledb.io, once. Live objects have these names: a name is never changed, only added or retired.
+
+export interface AnnotationDescription {
+  readonly name: `sampledb.io/${string}`;
+  /** The objects that have it. NAME is the SampleDB's name. */
+  readonly on: string;
+  /** Who writes it. */
+  readonly writtenBy: string;
+  readonly meaning: string;
+  /** Whether a person may set it or take it off, and what happens then. */
+  readonly byHand: string;
+}
+
+/** Orders: a person writes them on a SampleDB, and the operator carries them out. */
+export const orderAnnotations = {
+  switchover: {
+    name: "sampledb.io/switchover",
+    on: "SampleDB",
+    writtenBy: "a person",
+    meaning:
+      "The Pod name of the replica that is to become the primary, or `any`. The operator replaces `any` by the replica that it has chosen, and takes the annotation off when that instance leads.",
+    byHand: "Set it to order a switchover. Take it off to withdraw an order that has not begun.",
+  },
+  restart: {
+    name: "sampledb.io/restart",
+    on: "SampleDB; the operator copies it to the Pod template of the StatefulSet and so to the Pods",
+    writtenBy: "a person; the copy: the operator",
+    meaning:
+      "Any text, such as the date. A new text orders a restart: the operator makes the Pods anew one by one, the replicas first, then after a switchover the old primary.",
+    byHand: "Set it to a new text on the SampleDB to order a restart. The operator never takes it off. Leave the copies alone.",
+  },
+  replaceInstance: {
+    name: "sampledb.io/replace-instance",
+    on: "SampleDB",
+    writtenBy: "a person; the operator adds to it",
+    meaning:
+      "The Pod name of an instance whose volume or node is gone for good. The operator adds `/` and the uid of the claim that is to go, deletes claim and Pod, and takes the annotation off when the new instance begins. If the instance was the last primary, the order also gives up the data that only this instance had.",
+    byHand: "Set it to a Pod name to order a replacement. Take it off to withdraw an order that still waits.",
+  },
+  rotatePassword: {
+    name: "sampledb.io/rotate-password",
+    on: "SampleDB",
+    writtenBy: "a person",
+    meaning:
+      "`app`: the application's role is to get a new password. The operator takes the annotation off when PostgreSQL and the Secret NAME-app have the new password.",
+    byHand: "Set it to `app` to order a new password. Take it off to withdraw an order that PostgreSQL has refused.",
+  },
+} as const satisfies Record<string, AnnotationDescription>;
+
+const notByHand = "No.";
+
+/** Notes: the operator writes them to remember something beside the object that it concerns. */
+export const noteAnnotations = {
+  unproven: {
+    name: "sampledb.io/unproven",
+    on: "Secrets NAME-superuser, NAME-replication and NAME-app",
+    writtenBy: "the operator",
+    meaning: "The Secret was lost and made anew beside existing data, so PostgreSQL does not know the password in it.",
+    byHand:
+      "Take it off after you have set the Secret's password in PostgreSQL with `ALTER ROLE`. A rotation of the application's password takes it off by itself.",
+  },
+  applied: {
+    name: "sampledb.io/applied",
+    on: "every object that the operator applies",
+    writtenBy: "the operator",
+    meaning: "Digest of the object as the operator applied it last. By it the operator notices a field that it does not want any more.",
+    byHand: notByHand,
+  },
+  asked: {
+    name: "sampledb.io/asked",
+    on: "Pods of instances, and the Pod template of the StatefulSet",
+    writtenBy: "the operator",
+    meaning:
+      "Digest of the spec fields that concern the Pod, as the user wrote them when the Pod was made, and of the restart order. The operator replaces a Pod with another digest. What a newer operator adds by itself is not part of it, so an upgrade of the operator replaces no Pod.",
+    byHand: notByHand,
+  },
+  proven: {
+    name: "sampledb.io/proven",
+    on: "StatefulSet NAME",
+    writtenBy: "the operator",
+    meaning: "Digest of the image, settings, resources and placement with which a trial succeeded last.",
+    byHand: notByHand,
+  },
+  provenFor: {
+    name: "sampledb.io/proven-for",
+    on: "StatefulSet NAME",
+    writtenBy: "the operator",
+    meaning:
+      "Digest of the spec fields that a trial covers, as the user wrote them when that trial succeeded. Unchanged while `sampledb.io/proven` differs: a newer operator causes the difference, and Ready does not wait for the trial.",
+    byHand: notByHand,
+  },
+  trial: {
+    name: "sampledb.io/trial",
+    on: "Job and ConfigMap NAME-trial",
+    writtenBy: "the operator",
+    meaning: "Digest of what this trial tries.",
+    byHand: notByHand,
+  },
+  ownTrial: {
+    name: "sampledb.io/trial-for-operator",
+    on: "Job NAME-trial",
+    writtenBy: "the operator",
+    meaning:
+      "`true`: no user asked for the change on trial, a newer operator makes it. At most ten such trials run at a time in the whole cluster.",
+    byHand: notByHand,
+  },
+  initialization: {
+    name: "sampledb.io/initialization",
+    on: "Job NAME-init and its Pods",
+    writtenBy: "the operator",
+    meaning:
+      "Digest of `spec.bootstrap`, of the scripts and of the image that the Job was made from. Another digest now: the Job is made anew.",
+    byHand: notByHand,
+  },
+  nextPassword: {
+    name: "sampledb.io/next-password",
+    on: "Job NAME-rotation and its Pods",
+    writtenBy: "the operator",
+    meaning: "The uid of the Secret NAME-rotation whose password the Job sets in PostgreSQL.",
+    byHand: notByHand,
+  },
+  major: {
+    name: "sampledb.io/major",
+    on: "ConfigMap NAME-config",
+    writtenBy: "the operator",
+    meaning: "The major version of PostgreSQL that the data is of. It outlives the SampleDB, as the data does.",
+    byHand: notByHand,
+  },
+  settingsSince: {
+    name: "sampledb.io/settings-since",
+    on: "ConfigMap NAME-config",
+    writtenBy: "the operator",
+    meaning: "When the settings in this ConfigMap were written. The instances read them within ten seconds.",
+    byHand: notByHand,
+  },
+  settingsAsked: {
+    name: "sampledb.io/settings-asked",
+    on: "ConfigMap NAME-config",
+    writtenBy: "the operator",
+    meaning: "The settings as the user asked for them, and the restart order, when the settings were written. JSON.",
+    byHand: notByHand,
+  },
+  settingsHeld: {
+    name: "sampledb.io/settings-held",
+    on: "ConfigMap NAME-config",
+    writtenBy: "the operator",
+    meaning:
+      "Names of settings that must not cause a restart, because a newer operator changed them and no user did. A restart order brings them.",
+    byHand: notByHand,
+  },
+  lastPrimary: {
+    name: "sampledb.io/last-primary",
+    on: "ConfigMap NAME-leader",
+    writtenBy: "the operator",
+    meaning:
+      "The Pod name of the instance that was primary when the database was stopped. It has the newest data, so it starts first. It outlives the SampleDB.",
+    byHand: notByHand,
+  },
+  named: {
+    name: "sampledb.io/named",
+    on: "ConfigMap NAME-failover",
+    writtenBy: "the operator; the image's program may-promote reads it",
+    meaning: "The Pod name that a switchover names. This instance may lead only when it has everything that the last primary had.",
+    byHand: notByHand,
+  },
+  volumeFate: {
+    name: "sampledb.io/volume-fate",
+    on: "PersistentVolumeClaims data-NAME-N",
+    writtenBy: "the operator",
+    meaning:
+      "What the claim's volume was told, and the uid of the claim. `keep`: the volume outlives the claim. `release`: it goes with the claim, if it did before. `releasing`: it is being told so.",
+    byHand: "Take it off to have the operator tell the volume again. Do not set it.",
+  },
+  formerPolicy: {
+    name: "sampledb.io/former-reclaim-policy",
+    on: "PersistentVolumes of instances",
+    writtenBy: "the operator",
+    meaning:
+      "The reclaim policy that the volume had before the operator set it to Retain. The operator restores this policy when `spec.deletionPolicy` is Delete.",
+    byHand: notByHand,
+  },
+  uninstallAttempt: {
+    name: "sampledb.io/uninstall-attempt",
+    on: "the CustomResourceDefinitions",
+    writtenBy: "`make uninstall`",
+    meaning: "A number that changes, so that the API server looks again at a CustomResourceDefinition that is being deleted.",
+    byHand: notByHand,
+  },
+} as const satisfies Record<string, AnnotationDescription>;
+
+export const switchoverAnnotation = orderAnnotations.switchover.name;
+export const replaceAnnotation = orderAnnotations.replaceInstance.name;
+export const rotateAnnotation = orderAnnotations.rotatePassword.name;
+
+export const instanceAnnotations = {
+  asked: noteAnnotations.asked.name,
+  restart: orderAnnotations.restart.name,
+  proven: noteAnnotations.proven.name,
+  provenFor: noteAnnotations.provenFor.name,
+} as const;
+
+export const unprovenAnnotation = noteAnnotations.unproven.name;
+export const appliedAnnotation = noteAnnotations.applied.name;
+export const trialAnnotation = noteAnnotations.trial.name;
+export const ownTrialAnnotation = noteAnnotations.ownTrial.name;
+export const initializationAnnotation = noteAnnotations.initialization.name;
+export const nextPasswordAnnotation = noteAnnotations.nextPassword.name;
+export const majorAnnotation = noteAnnotations.major.name;
+export const settingsSinceAnnotation = noteAnnotations.settingsSince.name;
+export const settingsAskedAnnotation = noteAnnotations.settingsAsked.name;
+export const settingsHeldAnnotation = noteAnnotations.settingsHeld.name;
+export const lastPrimaryAnnotation = noteAnnotations.lastPrimary.name;
+export const namedAnnotation = noteAnnotations.named.name;
+export const formerPolicyAnnotation = noteAnnotations.formerPolicy.name;
+export const volumeFateAnnotation = noteAnnotations.volumeFate.name;

@@ -1,0 +1,45 @@
+// Every label of the group sampledb.io, once, and the other names in that group by which the operator's work is recognised.
+// Live objects have these names: a name is never changed, only added or retired.
+
+export interface LabelDescription {
+  readonly name: `sampledb.io/${string}`;
+  /** The objects that have it. */
+  readonly on: string;
+  /** Who writes it. */
+  readonly writtenBy: string;
+  readonly meaning: string;
+}
+
+/** A person sets none of them: a wrong one takes an object out of the operator's sight. */
+export const labels = {
+  database: {
+    name: "sampledb.io/name",
+    on: "every object that belongs to a SampleDB",
+    writtenBy: "the operator",
+    meaning: "The name of the SampleDB. Patroni takes it as its scope. Select by it to list or delete what a SampleDB has left.",
+  },
+  component: {
+    name: "sampledb.io/component",
+    on: "Pods, claims, the StatefulSet and Patroni's ConfigMaps",
+    writtenBy: "the operator; Patroni on its own objects",
+    meaning: "The part: `postgresql` for instances and what Patroni keeps of them, `init`, `trial` or `rotation` for the Pods of Jobs.",
+  },
+  role: {
+    name: "sampledb.io/role",
+    on: "Pods of instances",
+    writtenBy: "Patroni",
+    meaning: "`primary` or `replica`. The read-only Service selects the replicas by it. The read-write Service does not depend on it.",
+  },
+} as const satisfies Record<string, LabelDescription>;
+
+export const labelNames = {
+  database: labels.database.name,
+  component: labels.component.name,
+  role: labels.role.name,
+} as const;
+
+/** On every SampleDB before the first side effect. The operator takes it off when the instances have stopped in order. */
+export const finalizer = "sampledb.io/database";
+
+/** The reporting controller of the operator's Events. */
+export const reportingController = "sampledb.io/operator";
