@@ -1,9 +1,12 @@
 // Given what the cache has, this is the database.
 import { describe, expect, test } from "vitest";
+import { cacheOf } from "../cache.fixture.ts";
+import { instanceLabels } from "../desired/identity.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
-import type { PersistentVolumeClaim } from "../kinds/kubernetes.ts";
+import type { PersistentVolumeClaim, Pod } from "../kinds/kubernetes.ts";
 import { LeaderLock } from "../patroni/state.ts";
-import { type DatabaseView, lastPrimary } from "./view.ts";
+import { pod } from "./instance.fixture.ts";
+import { type DatabaseView, instancePods, lastPrimary, observeDatabase } from "./view.ts";
 
 describe("the last primary is known", () => {
   const claims = (...ordinals: number[]) => new Map(ordinals.map((ordinal) => [`data-orders-${ordinal}`, {} as PersistentVolumeClaim]));
@@ -27,5 +30,30 @@ describe("the last primary is known", () => {
     const db = { ...sampleDB(), status: primaryPodName === undefined ? {} : { primaryPodName } };
     const observed = { patroni: { lock: lock(annotations) }, claims: claims(...ordinals) } as unknown as DatabaseView;
     expect(lastPrimary(db, observed)).toBe(expected);
+  });
+});
+
+describe("a Pod that wears the labels of an instance", () => {
+  const set = { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "orders", namespace: "shop", uid: "uid-of-set" } };
+  const by = (controller?: { kind: string; name: string; uid: string }) =>
+    controller ? [{ apiVersion: "apps/v1", controller: true, ...controller }] : [];
+  const labelled = (name: string, controller?: { kind: string; name: string; uid: string }) =>
+    pod(name, { metadata: { labels: instanceLabels(sampleDB()), ownerReferences: by(controller) } });
+  const ours = { kind: "StatefulSet", name: "orders", uid: "uid-of-set" };
+
+  test.each<[string, Pod, boolean, boolean]>([
+    ["is one when the StatefulSet controls it", labelled("orders-0", ours), true, true],
+    ["is none when nobody controls it", labelled("orders-0"), true, false],
+    ["is none when another workload controls it", labelled("orders-0", { ...ours, kind: "ReplicaSet", uid: "other" }), true, false],
+    ["is none when a StatefulSet of the name that is gone controlled it", labelled("orders-0", { ...ours, uid: "former" }), true, false],
+    ["is none when its name is not an instance's", labelled("stranger", ours), true, false],
+    ["is none when it has the name of another database's instance", labelled("orders-2-0", ours), true, false],
+    ["is one when its StatefulSet was deleted and left it", labelled("orders-0"), false, true],
+    ["is one while its deleted StatefulSet still stands in it", labelled("orders-0", ours), false, true],
+    ["is none when another workload controls it and there is no StatefulSet", labelled("orders-0", { ...ours, kind: "Job" }), false, false],
+  ])("%s", (_, candidate, hasStatefulSet, isInstance) => {
+    const cache = cacheOf(candidate, ...(hasStatefulSet ? [set] : []));
+    expect(instancePods(sampleDB(), cache)).toEqual(isInstance ? [candidate] : []);
+    expect(observeDatabase(sampleDB(), cache).instances.map(({ podName }) => podName)).toEqual(isInstance ? [candidate.metadata.name] : []);
   });
 });

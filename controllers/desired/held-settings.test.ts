@@ -63,6 +63,18 @@ describe("what is held back", () => {
     expect(heldSettings(live, asked(asks({ max_connections: 200 })))).toEqual(["max_wal_senders"]);
   });
 
+  test("no setting that follows from any field of the spec which the user has changed", () => {
+    // As with archiving one day: it follows from spec.backup, and from nothing that is called a setting.
+    const parametersOf = ({ spec }: Pick<SampleDB, "spec">) => ({ archive_mode: spec.backup ? "on" : "off" });
+    const backup: Spec = { backup: { repository: { volume: { size: "1Gi" } } } };
+    const off = written(sampleDB(), [], { archive_mode: "off" });
+    expect(heldSettings(off, asked(backup), parametersOf)).not.toContain("archive_mode");
+    const on = written(sampleDB(backup), [], { archive_mode: "on" });
+    expect(heldSettings(on, asked(), parametersOf)).not.toContain("archive_mode");
+    // A newer operator that changes it while the user does not.
+    expect(heldSettings(on, asked(backup), () => ({ archive_mode: "always" }))).toContain("archive_mode");
+  });
+
   test("nothing any more when somebody asks for a restart", () => {
     expect(heldSettings(written(sampleDB(), ["max_wal_senders"]), asked({}, "now"))).toEqual([]);
   });
