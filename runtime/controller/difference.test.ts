@@ -1,4 +1,4 @@
-// Given what is there and what is wanted: is it so already?
+// Whether a live object already equals its desired state.
 import { describe, expect, test } from "vitest";
 import { covers, sameValue } from "./difference.ts";
 
@@ -134,7 +134,7 @@ test.each<[string, boolean, unknown, unknown]>([
   ["null and an object", false, { a: null }, { a: {} }],
   ["empty is something", false, { a: [] }, {}],
   ["types count", false, { a: "1" }, { a: 1 }],
-])("the same value: %s is %s", (_, expected, a, b) => {
+])("sameValue: %s gives %s", (_, expected, a, b) => {
   expect(sameValue(a, b)).toBe(expected);
   expect(sameValue(b, a)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-// Given how a reconcile ended: when its key runs again, what is logged and what is counted.
+// When a key runs again, what is logged and what is counted, for each result of a reconcile.
 import { expect, test } from "vitest";
 import { Conflict, TryLater, WriteRefused } from "../kube/errors.ts";
 import { createLog } from "../observability/log.ts";
@@ -36,7 +36,7 @@ test.each<[string, Result, Outcome, string, string[]]>([
   ["no leader any more", failed(new WriteRefused("no")), done, "error", []],
   ["no leader any more, in a step", failed(plain, inStep(new WriteRefused("no"))), done, "error", []],
   ["the end", failed(new GivenUp("end")), done, "error", []],
-])("%s", (_, result, outcome, ending, levels) => {
+])("judge: %s", (_, result, outcome, ending, levels) => {
   const lines: string[] = [];
   const log = createLog({ level: "debug", pretty: false, destination: { write: (line) => void lines.push(line) } });
   expect(judge(result, 1, log)).toMatchObject({ outcome, ending });
@@ -48,7 +48,7 @@ test.each([
   ["one that is busy for very long", failed(inStep(busy(3600))), 30_000],
   ["an error", failed(plain), undefined],
   ["a time", after(5), undefined],
-])("held: %s", (_, result, hold) => {
+])("hold after %s", (_, result, hold) => {
   const log = createLog({ level: "error", pretty: false, destination: { write: () => {} } });
   expect(judge(result, 1, log).hold).toBe(hold);
 });

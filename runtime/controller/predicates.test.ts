@@ -1,4 +1,4 @@
-// Which changes are worth a reconcile, and of whom.
+// Which changes cause a reconcile, and of which objects.
 import { describe, expect, test } from "vitest";
 import type { Change } from "../cache/store.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../kube/object.ts";
@@ -40,11 +40,11 @@ describe.each<[string, Predicate, Change, boolean]>([
   ["any of none", anyOf(never, never), added, false],
   ["all of both", allOf(never, always), added, false],
   ["all of all", allOf(always, always), added, true],
-])("%s", (_, predicate, change, expected) => {
-  test(`is ${expected ? "" : "not "}worth a reconcile`, () => expect(predicate(change)).toBe(expected));
+])("a change: %s", (_, predicate, change, expected) => {
+  test(`${expected ? "causes" : "does not cause"} a reconcile`, () => expect(predicate(change)).toBe(expected));
 });
 
-describe("concerns", () => {
+describe("a change concerns", () => {
   const sites = namespaced("test.io/v1", "Site", "sites");
   const things = namespaced("v1", "Thing", "things");
   const owner = (fields: Partial<OwnerReference> = {}): Partial<ObjectMeta> => ({
@@ -71,22 +71,22 @@ describe("concerns", () => {
     expect(concerned({ type: "removed", object: object(metadata) })).toEqual(keys);
   });
 
-  test("an owner that belongs to the cluster has no namespace", () => {
+  test("a cluster-scoped owner, without a namespace", () => {
     const change: Change = { type: "added", object: object(owner()), initial: false };
     expect(concerned(change, clusterScoped("test.io/v1", "Site", "sites"))).toEqual([{ namespace: "", name: "site" }]);
   });
 
-  test("both owners of what was handed over, and the old one of what was let go", () => {
+  test("both owners of an object that changed hands, and the old owner of an object that was let go", () => {
     const other = owner({ name: "other", uid: "2" });
     expect(concerned(changed(owner(), other))).toEqual([{ namespace: "n", name: "other" }, site]);
     expect(concerned(changed(owner(), {}))).toEqual([site]);
   });
 
-  test("nobody when the predicate says so", () => {
+  test("no object when the predicate refuses it", () => {
     expect(concerned(changed(owner(), owner()), sites, never)).toEqual([]);
   });
 
-  test("the object itself, and what else was said", () => {
+  test("the object itself, and the keys that the definition names", () => {
     const definition = ControllerBuilder.for("test", sites, generationChanged)
       .watches(things, ({ metadata }) => [{ namespace: "elsewhere", name: metadata.name }])
       .reconcile(async () => awaitChange, { maxConcurrentReconciles: 3 });
