@@ -7,8 +7,8 @@ import { type Thing, thing } from "./thing.fixture.ts";
 const key = { namespace: "default", name: "a" };
 
 /**
- * Objects are written `version/uid`. `put` and `end` are what the watch brings; `begin`, `answer` and `fail` are of a write,
- * which may have a name; `list` asks for a list and `listed` has its version and what it brought; `reads` is what readers get.
+ * Objects are written `version/uid`. The watch brings `put` and `end`. A write, which may have a name, has `begin`, then `answer`
+ * or `fail`. `list` requests a list, `listed` gives its version and its objects. `reads` is what readers must get.
  */
 function play(script: string, options: { selects?: (object: Thing) => boolean } = {}): void {
   let now = 0;
@@ -67,7 +67,7 @@ test.each([
   ["answers out of order", "put 1; begin a; begin b; answer b 3; answer a 2; reads 3; put 2; reads 3; put 3; put 4; reads 4"],
   ["an answer that is older than the event of another write", "put 1; begin a; begin b; answer b 3; put 2; put 3; answer a 2; reads 3"],
   ["the same version: nothing was changed", "put 1; begin; answer 1; reads 1; put 2; reads 2"],
-])("a write: %s", (_, script) => play(script));
+])("own write: %s", (_, script) => play(script));
 
 test.each([
   ["the answer comes first", "put 1; begin; answer gone; reads nothing; end 2; reads nothing; put 3/V; reads 3/V"],
@@ -85,7 +85,7 @@ test.each([
   ["of nothing that is known", "begin; answer gone; reads nothing; put 3; reads 3"],
   ["the watch brings another without an end", "put 1; begin; answer gone; put 9/V; reads 9/V"],
   ["twice", "put 1; begin; answer gone; begin; answer gone; reads nothing; end 2; put 3/V; reads 3/V"],
-])("a deletion: %s", (_, script) => play(script));
+])("own deletion: %s", (_, script) => play(script));
 
 test.each([
   ["asked for after the answer has the write", "put 1; begin; answer 4; list; listed 9 8; reads 8"],
@@ -101,7 +101,7 @@ test.each([
   ],
   ["that does not have it hides nothing", "put 1; list; begin; answer gone; listed 5; reads nothing; put 6/V; reads 6/V"],
   ["of a restored etcd has its own versions", "put 90; begin; answer 95; list; listed 20 15; reads 15; put 21; reads 21"],
-])("a list %s", (_, script) => play(script));
+])("own writes and a list %s", (_, script) => play(script));
 
 test.each([
   ["for a minute at most", `put 1; begin; answer 2; later ${longestMilliseconds - 1}; reads 2; later 1; reads 1`],
@@ -114,7 +114,7 @@ test.each([
   ["versions that are no numbers: until its end", "put a; begin; answer c; end x; reads nothing"],
   ["versions that are no numbers: it ended already", "put a; begin; end x; answer c; reads nothing"],
   ["versions that are no numbers: deleted", "put a; begin; answer gone; put b; reads nothing; put c/V; reads c/V"],
-])("shown %s", (_, script) => play(script));
+])("own write is shown: %s", (_, script) => play(script));
 
 test.each([
   ["one that the watch never brings is not shown", "begin; answer 4/out; reads nothing; begin; answer 5/out; reads nothing"],
@@ -123,9 +123,9 @@ test.each([
     "put 1; begin; answer 4/out; reads nothing; put 2; reads nothing; end 4; put 5; reads 5",
   ],
   ["one that left before one's own write brought it back", "put 1; begin; answer 4; end 3; reads 4; put 4; reads 4; end 5; reads nothing"],
-])("in a selection: %s", (_, script) => play(script, { selects: ({ metadata }) => metadata.uid !== "out" }));
+])("own writes in a selection: %s", (_, script) => play(script, { selects: ({ metadata }) => metadata.uid !== "out" }));
 
-test("what nobody reads is forgotten all the same", () => {
+test("own writes that are never read expire", () => {
   let now = 0;
   const store = new Store<Thing>({ now: () => now, selects: () => false });
   for (let i = 0; i < 1000; i++) {
