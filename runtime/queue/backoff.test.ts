@@ -8,7 +8,7 @@ test.each([
   [18, 655_360],
   [19, 1_000_000],
   [5000, 1_000_000], // where the power is Infinity
-])("after %i failures in a row, %i ms", (failures, expected) => {
+])("backoff after %i failures in a row is %i ms", (failures, expected) => {
   expect(backoffDelay(failures, defaultBackoff)).toBe(expected);
 });
 
@@ -18,6 +18,6 @@ test.each([
   ["added, with a short backoff: the backoff", 3, -3, 20],
   ["added for a time between the two: that time", 18, 5000, 5000],
   ["added for a time after the backoff: the backoff", 3, 5000, 20],
-])("%s", (_, failures, requestedIn, expected) => {
+])("retry time of a key %s", (_, failures, requestedIn, expected) => {
   expect(retryTime(7000, failures, 7000 + requestedIn, defaultBackoff) - 7000).toBe(expected);
 });
