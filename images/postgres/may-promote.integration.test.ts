@@ -1,4 +1,4 @@
-// Who may be promoted, by what the instances say of their logs. That Patroni asks, and goes by the answer, is shown in e2e.
+// Which instance may be promoted, given the logs of all. That Patroni asks and obeys is tested in e2e.
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
@@ -24,7 +24,7 @@ const cases: Cases = [
   ["a stranger has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], c: [1, 100] } }, null],
 ];
 
-/** As Patroni keeps it: p was the last primary, and commits waited for these. */
+/** Patroni's `sync` state: p was the last primary, and commits waited for these. */
 function sync(quorum: number, ...standbys: readonly string[]): object {
   return { leader: "p", sync_standby: standbys.join(","), quorum: String(quorum) };
 }
@@ -72,9 +72,12 @@ beforeAll(async () => {
   [verdicts, withoutVotes, leftBehind] = JSON.parse(answer);
 });
 
-test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))("$name: $expected", ({ expected, index }) => {
-  expect(verdicts[index]).toBe(expected);
-});
+test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))(
+  "may promote, synchronous: $name: $expected",
+  ({ expected, index }) => {
+    expect(verdicts[index]).toBe(expected);
+  },
+);
 
 test.each(waitsForNobody.map(([name, , expected], index) => ({ name, expected, index })))(
   "commits wait for nobody: $name: $expected",
