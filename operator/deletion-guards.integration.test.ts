@@ -98,9 +98,9 @@ describe("deletionProtection, without an operator", () => {
 
 describe("a namespace, without an operator", () => {
   test.each([
-    ["a SampleDB that is kept", "kept", { orders: { deletionPolicy: "Retain" } }],
-    ["a SampleDB whose data may go, and that is protected", "guarded", { orders: { deletionPolicy: "Delete", deletionProtection: true } }],
-    ["one of them among others", "mixed", { a: { deletionPolicy: "Delete" }, orders: { deletionPolicy: "Retain" } }],
+    ["a SampleDB with Retain", "kept", { orders: { deletionPolicy: "Retain" } }],
+    ["a SampleDB with Delete that is protected", "guarded", { orders: { deletionPolicy: "Delete", deletionProtection: true } }],
+    ["a SampleDB with Retain among others", "mixed", { a: { deletionPolicy: "Delete" }, orders: { deletionPolicy: "Retain" } }],
   ] as const)("with %s is not deleted", async (_, namespace, databases) => {
     await namespaceWith(namespace, databases);
     expect(await refusedIn(namespace)).toMatch(

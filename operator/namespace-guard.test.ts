@@ -17,16 +17,16 @@ function ask(specs: Readonly<Record<string, object>>, isSynced = true) {
 
 test.each([
   ["without a SampleDB", {}],
-  ["with those that may go", { a: destroy, b: destroy }],
+  ["with SampleDBs that may go", { a: destroy, b: destroy }],
 ])("a namespace %s may be deleted", (_, specs) => {
   expect(ask(specs)).toEqual(allowed());
 });
 
 test.each([
-  ["one that is kept", { a: keep, z: destroy }, "a"],
-  ["one that is protected", { a: destroy, z: guarded }, "z"],
-  ["three", { c: keep, a: keep, b: guarded }, "a, b, c"],
-  ["many", { a: keep, b: keep, c: keep, d: keep, e: guarded }, "a, b, c, 2 more"],
+  ["a SampleDB with Retain", { a: keep, z: destroy }, "a"],
+  ["a protected SampleDB", { a: destroy, z: guarded }, "z"],
+  ["three SampleDBs", { c: keep, a: keep, b: guarded }, "a, b, c"],
+  ["many SampleDBs", { a: keep, b: keep, c: keep, d: keep, e: guarded }, "a, b, c, 2 more"],
 ])("a namespace with %s may not be deleted, and the SampleDBs are named", (_, specs, names) => {
   const message = `namespace team-a holds SampleDBs whose data would go with it: ${names}. Delete them first; or, where the data may go, set spec.deletionPolicy to Delete and spec.deletionProtection to false`;
   expect(ask(specs)).toEqual({ kind: "denied", message });

@@ -45,8 +45,8 @@ test("an interrupted bootstrap of this instance starts again, without data and a
 });
 
 test.each([
-  ["it was done after all", { initialize: "7300000000000000001", config: "{}" }],
-  ["nobody is said to be at it", { config: "{}" }],
+  ["the bootstrap was completed", { initialize: "7300000000000000001", config: "{}" }],
+  ["no instance is bootstrapping", { config: "{}" }],
 ])("%s: only the mark is removed", async (_, annotations) => {
   await makeNote(annotations);
   expect(await restart()).toContain("it was done already");

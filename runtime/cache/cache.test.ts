@@ -53,9 +53,9 @@ test("a kind is synced when every namespace is, and has the problem of any names
 });
 
 test.each([
-  ["none are told", {}, [undefined]],
-  ["all are told, by an empty name", { namespaces: ["", "one"] }, [undefined]],
-  ["some are told", { namespaces: ["one", "two", "one"] }, ["one", "two"]],
+  ["none are given", {}, [undefined]],
+  ["an empty name is given", { namespaces: ["", "one"] }, [undefined]],
+  ["some are given", { namespaces: ["one", "two", "one"] }, ["one", "two"]],
 ])("namespaces, when %s", async (_, options, expected) => {
   const { clock, server, cache, stop } = stage(options);
   cache.watch(things);

@@ -45,7 +45,7 @@ describe("requests over ten minutes", () => {
     ["watches that end at once", (watch) => watch.open().end(), { watches: [24, 26], lists: [2, 2] }],
     ["500 on everything", (watch) => watch.end(refusal(500)), { watches: [10, 26], lists: [24, 26] }],
     [
-      "410 whenever a watch is taken up, and streams that die after the mark",
+      "410 whenever a watch is resumed, and streams that die after the mark",
       (watch) => (watch.options.initialEvents ? initial(watch).end(reset) : watch.end(refusal(410))),
       { watches: [40, 52], lists: [20, 26] },
     ],

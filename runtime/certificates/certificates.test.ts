@@ -79,8 +79,8 @@ describe("in a TLS handshake", async () => {
 
   test.each([
     ["server and client each have their usage", ["server"], ["client"], "authorized"],
-    ["a client's certificate serves nobody", ["client"], ["client"], "unsuitable certificate purpose"],
-    ["a server's certificate is no client", ["server"], ["server"], "refused by the server"],
+    ["a client's certificate does not work for a server", ["client"], ["client"], "unsuitable certificate purpose"],
+    ["a server's certificate does not work for a client", ["server"], ["server"], "refused by the server"],
   ] as const)("%s", async (_, server, client, outcome) => {
     expect(await handshake(live, await leaf(server), await leaf(client))).toBe(outcome);
   });

@@ -55,7 +55,7 @@ describe("the next step of a rotation", async () => {
     ["the bundle is not published yet, which is no matter of the Secret", 1, fresh, [""], "nothing"],
     ["just over a third of the leaf's life is left", 59.5, fresh, [], "nothing"],
     ["less than a third of the leaf's life is left", 60.5, fresh, [], "new leaf", /expires at 2030-04-01/],
-    ["the leaf has expired while nobody looked", 100, fresh, [], "new leaf", /valid from/],
+    ["the leaf has expired", 100, fresh, [], "new leaf", /valid from/],
     ["leaf and authority are due: the leaf goes first, while there is a key for it", 300, fresh, [], "new leaf"],
     ["the authority is due", 244, { ...fresh, ...(await leaf(old, 243)) }, [], "add authority", /expires at 2031-01-01/],
     ["a new authority is seen everywhere for the first time", 251, both, [both.bundle, both.bundle], "note trust"],
@@ -77,7 +77,7 @@ describe("the next step of a rotation", async () => {
     ["the clock has gone back to before everything", -1, fresh, [], "make anew"],
     ["tls.key is garbage", 1, { ...fresh, key: "garbage" }, [], "new leaf", /tls.key does not fit/],
     ["tls.crt is garbage", 1, { ...fresh, certificate: garbage }, [], "new leaf", /tls.crt can't be read/],
-    ["tls.* is somebody else's", 1, { ...fresh, ...(await leaf(stranger, 0)) }, [], "new leaf", /none of the authorities/],
+    ["tls.* is of another authority", 1, { ...fresh, ...(await leaf(stranger, 0)) }, [], "new leaf", /none of the authorities/],
     [
       "ca.key is lost: the leaf goes on while a new authority comes",
       1,

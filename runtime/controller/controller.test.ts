@@ -49,7 +49,7 @@ test.each<[string, () => unknown, string]>([
   ["an Error", () => new Error("why"), "why"],
   ["a text", () => "why", "why"],
   ["undefined", () => undefined, "what was thrown is no Error"],
-  ["what can't become text", () => Object.create(null), "what was thrown is no Error"],
+  ["an object that can't become text", () => Object.create(null), "what was thrown is no Error"],
 ])("a reconcile that throws %s is retried with growing delays", async (_, thrown, message) => {
   const { queue, clock, endings, times, lines } = start(() => {
     throw thrown();

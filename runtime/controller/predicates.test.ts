@@ -27,19 +27,19 @@ describe.each<[string, Predicate, Change, boolean]>([
   ["spec edited", generationChanged, changed({ generation: 1 }, { generation: 2 }), true],
   ["deletion asked for", generationChanged, changed({ generation: 1 }, { generation: 1, deletionTimestamp: "t" }), true],
   ["status alone", generationChanged, changed({ generation: 1, resourceVersion: "1" }, { generation: 1, resourceVersion: "2" }), false],
-  ["another object under its name", generationChanged, changed({ generation: 1 }, { generation: 1, uid: "2" }), true],
-  ["another object under its name", labelsChanged, changed({}, { uid: "2" }), true],
+  ["another object under the same name", generationChanged, changed({ generation: 1 }, { generation: 1, uid: "2" }), true],
+  ["another object under the same name", labelsChanged, changed({}, { uid: "2" }), true],
   ["label added", labelsChanged, changed({}, { labels: { a: "1" } }), true],
   ["label taken off", labelsChanged, changed({ labels: { a: "1" } }, {}), true],
   ["label changed", labelsChanged, changed({ labels: { a: "1" } }, { labels: { a: "2" } }), true],
   ["label renamed", labelsChanged, changed({ labels: { a: "1" } }, { labels: { b: "1" } }), true],
   ["labels as before", labelsChanged, changed({ labels: { a: "1", b: "2" } }, { labels: { b: "2", a: "1" } }), false],
-  ["annotation", labelsChanged, changed({}, { annotations: { a: "1" } }), false],
-  ["annotation", annotationsChanged, changed({}, { annotations: { a: "1" } }), true],
-  ["any of both", anyOf(never, always), added, true],
-  ["any of none", anyOf(never, never), added, false],
-  ["all of both", allOf(never, always), added, false],
-  ["all of all", allOf(always, always), added, true],
+  ["annotation added", labelsChanged, changed({}, { annotations: { a: "1" } }), false],
+  ["annotation added", annotationsChanged, changed({}, { annotations: { a: "1" } }), true],
+  ["anyOf with one that holds", anyOf(never, always), added, true],
+  ["anyOf with none that holds", anyOf(never, never), added, false],
+  ["allOf with one that holds", allOf(never, always), added, false],
+  ["allOf with all that hold", allOf(always, always), added, true],
 ])("a change: %s", (_, predicate, change, expected) => {
   test(`${expected ? "causes" : "does not cause"} a reconcile`, () => expect(predicate(change)).toBe(expected));
 });
@@ -65,7 +65,7 @@ describe("a change concerns", () => {
     ["not one of the core group", owner({ apiVersion: "v1" }), []],
     ["not one of another kind", owner({ kind: "Page" }), []],
     ["not an owner that controls nothing", owner({ controller: false }), []],
-    ["nobody without an owner", {}, []],
+    ["no object without an owner", {}, []],
   ])("%s", (_, metadata, keys) => {
     expect(concerned({ type: "added", object: object(metadata), initial: false })).toEqual(keys);
     expect(concerned({ type: "removed", object: object(metadata) })).toEqual(keys);

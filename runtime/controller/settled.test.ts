@@ -21,9 +21,9 @@ test.each([
   ["another generation", object({ generation: 7 }), "wanted", true],
   ["with its managed fields", object({ managedFields: [{}] }), "wanted", true],
   ["something else is wanted", object(), "other", false],
-  ["someone changed it", object({}, { spec: { a: 2 } }), "wanted", false],
-  ["someone labelled it", object({ labels: { a: "b" } }), "wanted", false],
-  ["another object of its name", object({ uid: "2" }), "wanted", false],
+  ["another writer changed it", object({}, { spec: { a: 2 } }), "wanted", false],
+  ["another writer labelled it", object({ labels: { a: "b" } }), "wanted", false],
+  ["another object of the same name", object({ uid: "2" }), "wanted", false],
 ])("whether an object is settled: %s", (_, live, desired, expected) => {
   const settled = new Settled();
   settled.remember("object", object(), "wanted");

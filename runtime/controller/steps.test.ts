@@ -7,13 +7,13 @@ const [one, two] = [new Error("one"), new Error("two")];
 
 test.each<[string, Result[], Result]>([
   ["nothing", [], awaitChange],
-  ["what waits for a change waits", [awaitChange, awaitChange], awaitChange],
-  ["the sooner goes first", [after(30), awaitChange, after(5)], after(5)],
-  ["at once is a time", [after(0), after(5)], after(0)],
+  ["waiting for a change only", [awaitChange, awaitChange], awaitChange],
+  ["the shortest wait wins", [after(30), awaitChange, after(5)], after(5)],
+  ["a wait of zero is a wait", [after(0), after(5)], after(0)],
   ["errors go before times", [after(5), failed(one), failed(two)], failed(one, two)],
-  ["errors go before what is hopeless", [terminal(one), failed(two)], failed(two)],
-  ["hopeless alone", [awaitChange, terminal(one), terminal(two)], terminal(one)],
-  ["hopeless, and something else is due", [terminal(one), after(7), after(9)], { kind: "terminal", error: one, seconds: 7 }],
+  ["errors go before terminal ones", [terminal(one), failed(two)], failed(two)],
+  ["terminal alone", [awaitChange, terminal(one), terminal(two)], terminal(one)],
+  ["terminal, and another look is due", [terminal(one), after(7), after(9)], { kind: "terminal", error: one, seconds: 7 }],
 ])("earliest: %s", (_, results, expected) => {
   expect(earliest(results)).toEqual(expected);
 });

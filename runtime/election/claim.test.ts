@@ -81,7 +81,7 @@ test.each([
     15_005,
   ],
   [
-    "deleted and made anew by its holder",
+    "deleted and recreated by its holder",
     [
       [5, first],
       [7, undefined],

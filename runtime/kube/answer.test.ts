@@ -39,11 +39,11 @@ test.each<[string, string, Omit<ObjectMeta, "name">, boolean]>([
   ["a Service, returned as it was", "DELETE", {}, true],
   ["a Pod that had no node", "DELETE", { deletionTimestamp, deletionGracePeriodSeconds: 0 }, true],
   ["a Pod that has time to end", "DELETE", { deletionTimestamp, deletionGracePeriodSeconds: 30 }, false],
-  ["one with a finalizer", "DELETE", kept, false],
-  ["one whose last finalizer was taken off", "PATCH", { ...kept, finalizers: [] }, true],
-  ["one that still has another finalizer", "PATCH", kept, false],
+  ["an object with a finalizer", "DELETE", kept, false],
+  ["an object whose last finalizer was removed", "PATCH", { ...kept, finalizers: [] }, true],
+  ["an object that still has another finalizer", "PATCH", kept, false],
   ["a Pod that is patched while it ends", "PATCH", { deletionTimestamp, deletionGracePeriodSeconds: 30 }, false],
-  ["one that nobody deletes", "PATCH", {}, false],
+  ["an object that is not being deleted", "PATCH", {}, false],
 ])("whether the object is gone: %s", (_, method, metadata, gone) => {
   const answer: KubeObject = { apiVersion: "v1", kind: "Any", metadata: { name: "a", ...metadata } };
   expect(isGone(method, answer)).toBe(gone);

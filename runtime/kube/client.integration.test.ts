@@ -120,11 +120,11 @@ test("serves is true for kinds of existing groups, and false for those of others
 
 describe("the error class for", () => {
   test.each<[string, string, (client: KubeClient) => Promise<unknown>]>([
-    ["an object that is not there", "NotFound", (client) => client.get(configMaps, inDefault("nobody"))],
-    ["a kind that nobody serves", "NotFound", (client) => client.list(namespaced("example.org/v1", "None", "nones"))],
-    ["an object that is there", "AlreadyExists", (client) => client.create(namespaces, namespace("default"))],
-    ["what is no object", "ApiError", (client) => client.create(configMaps, { ...configMap("a"), data: [] as never })],
-    ["a path that is none, in plain text", "NotFound", (client) => client.raw("GET", "/healthz/none")],
+    ["an object that does not exist", "NotFound", (client) => client.get(configMaps, inDefault("nobody"))],
+    ["a kind that is not served", "NotFound", (client) => client.list(namespaced("example.org/v1", "None", "nones"))],
+    ["an object that already exists", "AlreadyExists", (client) => client.create(namespaces, namespace("default"))],
+    ["an object that can't be parsed", "ApiError", (client) => client.create(configMaps, { ...configMap("a"), data: [] as never })],
+    ["an unknown path, answered in plain text", "NotFound", (client) => client.raw("GET", "/healthz/none")],
   ])("%s: %s", async (_, name, act) => {
     const error: unknown = await act(connection.client).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ApiError);

@@ -24,7 +24,7 @@ const watch = { timeoutSeconds: 300, signal };
 test.each<[string, (client: KubeClient) => Promise<unknown>, number]>([
   ["a call", (client) => client.get(configMaps, inDefault("a")), 15_000],
   ["a list, which may be long", (client) => client.list(configMaps), 60_000],
-  ["a call with its own", (client) => client.apply(configMaps, configMap("a"), { deadline: 2000 }), 2000],
+  ["a call with its own deadline", (client) => client.apply(configMaps, configMap("a"), { deadline: 2000 }), 2000],
   [
     "a watch: longer than the server should take",
     (client) => client.watch(configMaps, { ...watch, initialEvents: false }, () => {}),

@@ -23,7 +23,7 @@ describe("an identity", () => {
   test.each([
     ["a token", { token: "t" }, { authorization: "Bearer t" }],
     ["a password", { username: "me", password: "secret" }, { authorization: `Basic ${base64("me:secret")}` }],
-    ["somebody to act for", { token: "t", impersonateUser: "other" }, { authorization: "Bearer t", "impersonate-user": "other" }],
+    ["a user to impersonate", { token: "t", impersonateUser: "other" }, { authorization: "Bearer t", "impersonate-user": "other" }],
     ["nothing", {}, {}],
   ])("with %s", async (_, user, headers) => {
     expect(await identityOf({}, user)).toMatchObject({ server: "https://kubernetes.example:6443", headers });

@@ -74,7 +74,7 @@ test.each<[string, () => Promise<string | undefined>, number]>([
   ["a token with another's signature", async () => `Bearer ${(await token("reader")).slice(0, -10)}AAAAAAAAAA`, 401],
   ["a token for another audience", async () => `Bearer ${await token("reader", "--audience=elsewhere")}`, 401],
   ["a password", async () => "Basic cmVhZGVyOnJlYWRlcg==", 401],
-  ["one who may not", async () => `Bearer ${await token("stranger")}`, 403],
+  ["a user without the permission", async () => `Bearer ${await token("stranger")}`, 403],
 ])("metrics for %s are refused", async (_, authorization, status) => {
   const answer = await scrape(await authorization());
   expect(answer.status).toBe(status);

@@ -101,15 +101,15 @@ describe("no value of a Secret is logged when the API server refuses", () => {
     ["data that is a number's list", () => create("a", { data: { password: [marker] } })],
     ["data that is a text", () => create("a", { data: marker })],
     ["stringData that is an object", () => create("a", { stringData: { password: { is: marker } } })],
-    ["too much", () => create("a", { stringData: { password: marker.repeat(60_000) } })],
+    ["a Secret that is too large", () => create("a", { stringData: { password: marker.repeat(60_000) } })],
     ["more than the API server reads", () => create("a", { stringData: { password: marker.repeat(200_000) } })],
     ["a bad name", () => create("Bad_Name", { stringData: { password: marker } })],
     ["a type that lacks its keys", () => create("a", { type: "kubernetes.io/tls", stringData: { password: marker } })],
     [
-      "a type with JSON in it that is none",
+      "a type with invalid JSON in it",
       () => create("a", { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": marker } }),
     ],
-    ["one that exists", () => create("plain", { stringData: { password: marker } })],
+    ["a Secret that exists", () => create("plain", { stringData: { password: marker } })],
     [
       "a namespace that does not exist",
       () => client.create(secrets, { ...secret("a", { data: { p: encoded } }), metadata: { name: "a", namespace: "none" } }),
@@ -118,8 +118,11 @@ describe("no value of a Secret is logged when the API server refuses", () => {
       "an immutable one changed",
       () => client.mergePatch(secrets, key("frozen"), { data: { password: Buffer.from(`${marker}!`).toString("base64") } }),
     ],
-    ["an immutable one thawed", () => client.mergePatch(secrets, key("frozen"), { immutable: false, stringData: { password: marker } })],
-    ["another type", () => client.mergePatch(secrets, key("typed"), { type: marker })],
+    [
+      "an immutable Secret made mutable",
+      () => client.mergePatch(secrets, key("frozen"), { immutable: false, stringData: { password: marker } }),
+    ],
+    ["a change of the type", () => client.mergePatch(secrets, key("typed"), { type: marker })],
     ["a patch that is no base64", () => client.mergePatch(secrets, key("plain"), { data: { password: marker } })],
     ["a patch of another type", () => client.mergePatch(secrets, key("plain"), { data: marker })],
     [

@@ -35,8 +35,8 @@ test("a bundle patch changes only webhooks that differ, under the observed names
 
 describe("a configuration that can't be read:", () => {
   test.each([
-    ["a missing one has no webhook that could distrust us", 404, [], []],
-    ["one that may not be read may trust nothing of ours", 403, [""], [expect.stringMatching(/can't be kept current in it/)]],
+    ["a missing configuration has no webhook that could distrust us", 404, [], []],
+    ["a forbidden configuration counts as trusting none of ours", 403, [""], [expect.stringMatching(/can't be kept current in it/)]],
   ])("%s", async (_, status, trusted, problems) => {
     const observed = await observeConfigurations(answering(status), [name]);
     expect(trustedBundles(observed)).toEqual(trusted);

@@ -110,7 +110,7 @@ describe("the webhook server refuses", () => {
     ["another method", "/yes", "{}", "PUT", undefined, 405, /by POST/],
     ["another content type", "/yes", "{}", "POST", "application/yaml", 415, /only application\/json/],
     ["a body that is too large", "/yes", `"${"x".repeat(9 * 1024 * 1024)}"`, "POST", undefined, 413, /larger than 8388608/],
-    ["what is not JSON", "/yes", "{", "POST", undefined, 400, /not JSON/],
+    ["a body that is not JSON", "/yes", "{", "POST", undefined, 400, /not JSON/],
     ["null", "/yes", "null", "POST", undefined, 400, /not an AdmissionReview/],
     ["an old review", "/yes", reviewOf({ apiVersion: "admission.k8s.io/v1beta1" }), "POST", undefined, 400, /not an AdmissionReview of/],
     ["a review without a request", "/yes", reviewOf({}), "POST", undefined, 400, /no whole request/],
