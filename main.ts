@@ -1,4 +1,4 @@
-// The operator's entry: flags, signals, and one clear line when it can't start.
+// The operator's entry point: flags, signals, and one clear line when it can't start.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, parseFlags, usage } from "./operator/flags.ts";
@@ -6,7 +6,7 @@ import { runOperator } from "./operator/operator.ts";
 import { loadKubeConfig } from "./runtime/kube/kube-config.ts";
 import { createLog } from "./runtime/observability/log.ts";
 
-declare const OPERATOR_VERSION: string; // set when the bundle is made
+declare const OPERATOR_VERSION: string; // defined by the bundler
 
 const version = typeof OPERATOR_VERSION === "string" ? OPERATOR_VERSION : packageVersion();
 
@@ -26,12 +26,12 @@ async function main(command: Command): Promise<void> {
     });
   }
   await runOperator({ settings: command.settings, loadKubeConfig, environment: process.env, version, log, signal: end.signal });
-  process.exit(); // a reconcile that hung is left behind, and with it a lease that would be renewed for ever
+  process.exit(); // a reconcile that hangs would keep the process alive, and with it the renewal of the lease
 }
 
 try {
   await main(parseFlags(process.argv.slice(2), process.env));
 } catch (error) {
   process.stderr.write(`sampledb-operator: ${(error as Error).message}\n`);
-  process.exit(1); // not only a code: what is left over must not keep a process alive that may not write
+  process.exit(1); // not only process.exitCode: open handles must not keep a process alive that may not write
 }

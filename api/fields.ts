@@ -1,10 +1,10 @@
-// Fields that several kinds share. Everything is bounded: the API server prices its rules by the largest value that fits.
+// Fields that several kinds share. Everything is bounded: the API server estimates the cost of a rule by the largest possible value.
 import * as z from "zod";
 import { spelled, withRules } from "./rules.ts";
 
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
-/** The longest name that leaves room for what the operator appends to it in the names of children. */
+/** The longest name that leaves room for the suffixes in the names of children. */
 export const longestSampleDBName = 40;
 
 export const sampleDBName = spelled(
@@ -13,7 +13,7 @@ export const sampleDBName = spelled(
   "must start with a letter, end with a letter or digit, and have only a-z, 0-9 and - in it",
 );
 
-/** The name of a Secret, ConfigMap, StorageClass and the like. */
+/** The name of an object such as a Secret, ConfigMap or StorageClass. */
 export const objectName = spelled(
   z.string().min(1).max(253),
   new RegExp(`^${label}(\\.${label})*$`),
@@ -27,10 +27,10 @@ export const dataKey = spelled(
   "must be a key of a Secret or ConfigMap: letters, digits, -, _ and . in it",
 );
 
-// Two digits of exponent and no more: one of a million digits keeps the API server busy for minutes (seen).
+// At most two digits of exponent: one of a million digits keeps the API server busy for minutes (seen).
 const quantityPattern = /^(\d+|\d+\.\d*|\.\d+)(([KMGTPE]i)|[numkMGTPE]|([eE][-+]?\d{1,2}))?$/;
 
-/** By the digits before the exponent: rounding never makes a quantity zero. */
+/** Decided by the digits before the exponent: rounding never makes a quantity zero. */
 const isAboveZero = (quantity: string) => /^[^eE]*[1-9]/.test(quantity);
 
 /** A size with a unit, such as 10Gi. */
@@ -59,14 +59,14 @@ const labelValue = spelled(
 export const labels = bounded(z.record(z.string(), labelValue), 64);
 export const annotations = bounded(z.record(z.string(), z.string().max(16_384)), 64);
 
-/** A map with a largest number of entries. */
+/** A map with a maximum number of entries. */
 export function bounded<T extends z.ZodRecord>(map: T, maxProperties: number): T {
   return map
     .refine((value) => Object.keys(value).length <= maxProperties, `must have at most ${maxProperties} entries`)
     .meta({ maxProperties });
 }
 
-/** A list whose entries are told apart by one of their fields, and merged by it. */
+/** A list whose entries are identified, and merged, by one of their fields. */
 export function listMap<T extends z.ZodArray<z.ZodObject>>(list: T, key: string): T {
   return list
     .refine((entries) => isUnique(entries.map((entry) => entry[key])), `must not have two entries with the same ${key}`)
@@ -90,7 +90,7 @@ function isUnique(values: readonly unknown[]): boolean {
 /** A time of the API: RFC 3339 in UTC. */
 export const time = z.iso.datetime({ offset: true }).max(40);
 
-/** A time that users write: told in words what is missing, where the format alone would say "must be of type date-time". */
+/** A time that a user writes. Its message says what is missing, where the format alone would give "must be of type date-time". */
 export const timeWithZone = spelled(
   z.string().max(40),
   z.regexes.datetime({ offset: true }),
@@ -100,7 +100,7 @@ export const timeWithZone = spelled(
 const largestUint64 = "18446744073709551615";
 const withinUint64 = `must be at most ${largestUint64}, which is what 64 bits hold`;
 
-/** A number of 64 bits, as a string: JSON.parse would round it. Of the same length, such strings compare as their numbers do. */
+/** A number of 64 bits, as a string: JSON.parse would round it. Strings of the same length compare as their numbers do. */
 export const uint64 = withRules(
   spelled(z.string().min(1).max(20), /^(0|[1-9]\d*)$/, 'must be a whole number of 64 bits in quotes, such as "4711"').refine(
     (digits) => digits.length < 20 || digits <= largestUint64,
@@ -109,7 +109,7 @@ export const uint64 = withRules(
   { rule: `self.size() < 20 || self <= '${largestUint64}'`, message: withinUint64 },
 );
 
-/** A place in the write-ahead log, such as 0/16B3748. */
+/** A position in the write-ahead log, such as 0/16B3748. */
 export const lsn = spelled(
   z.string().min(3).max(17),
   /^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/,

@@ -1,4 +1,4 @@
-// make install and uninstall, and the roles that people are given.
+// make install and uninstall, and the roles for people.
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { programsDirectory } from "../e2e/cluster/programs.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => plane.stop());
 
-/** Resolves to what it printed. */
+/** Resolves to its output. */
 async function make(target: string): Promise<string> {
   const env = { KUBECONFIG: plane.kubeconfig, PATH: `${await programsDirectory()}:${process.env["PATH"]}` };
   return run("make", ["--no-print-directory", "--directory", project, target], { env });
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test("install can be repeated, and uninstall takes every kind away; a second one finds nothing to do and says nothing", async () => {
+test("install can be repeated, and uninstall removes every kind; a second uninstall finds nothing to do", async () => {
   await make("install");
   expect(await definitions()).toHaveLength(kinds.length);
   expect(await policies()).toHaveLength(4);
@@ -64,7 +64,7 @@ test("install can be repeated, and uninstall takes every kind away; a second one
   expect(await make("uninstall")).toBe("");
 });
 
-test("uninstall reminds the API server of a definition that does not go", async () => {
+test("uninstall repeats the deletion of a definition that does not go", async () => {
   await make("install");
   const [definition = ""] = await definitions();
   const setFinalizers = (finalizers: string[]) =>

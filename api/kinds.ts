@@ -1,4 +1,4 @@
-// The kinds of the API: their schemas with what the API server is told about them.
+// The kinds of the API: their schemas, columns, names and rules.
 import type * as z from "zod";
 import { backupSpec, backupStatus } from "./backup.ts";
 import { longestSampleDBName } from "./fields.ts";
@@ -36,7 +36,7 @@ function conditionColumn(name: string, type: string, field: "status" | "reason",
   return { name, type: "string", jsonPath: `.status.conditions[?(@.type=="${type}")].${field}`, description };
 }
 
-/** Names of children are made by appending to it, and the longest child has room for 23 characters more. */
+/** Names of children are this name with a suffix; the longest suffix has 23 characters. */
 const nameRule: Rule = {
   rule: `self.metadata.name.size() <= ${longestSampleDBName} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
   message: `metadata.name must have at most ${longestSampleDBName} characters, start with a letter, and have only a-z, 0-9 and - in it`,

@@ -1,4 +1,4 @@
-// Fields that mean what they mean in a Pod.
+// Fields with the same meaning as in a Pod.
 import * as z from "zod";
 import { bounded, labels, listMap, objectName, quantity } from "./fields.ts";
 import { type Rule, withRules } from "./rules.ts";
@@ -12,7 +12,7 @@ export const resources = z.object({
     .describe("What each Pod gets at most. A memory limit below what PostgreSQL is set to use ends in restarts."),
 });
 
-// What a Pod with these fields is refused for, told here: the operator could only fail over and over with it.
+// The API server refuses Pods that break these rules. Checked here too, because the operator could only fail again and again.
 const valuesRule: Rule = {
   rule: "(self.operator in ['Exists', 'DoesNotExist']) == (!has(self.values) || self.values.size() == 0)",
   message: "values must have an entry or more with this operator, and none with Exists and DoesNotExist",

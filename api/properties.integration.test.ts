@@ -1,4 +1,4 @@
-// What the zod schemas say and what the API server does are the same, over many generated objects.
+// The zod schemas and the API server agree, over many generated objects.
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
@@ -13,7 +13,7 @@ const runs = { numRuns: 400, interruptAfterTimeLimit: 40_000 };
 
 const rules = "x-kubernetes-validations";
 
-/** An object or a list with rules; those of a single value say what zod's pattern for it says. */
+/** An object or a list with rules. Rules of single values are left out: zod has them as patterns. */
 function isStructure(schema: { type?: string; [rules]?: object } | undefined): boolean {
   return schema?.[rules] !== undefined && (schema.type === "object" || schema.type === "array");
 }
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(() => plane.stop());
 
-/** What the API server makes of it, without keeping it. */
+/** The API server's result of a dry run. */
 async function send(kind: Kind, spec: unknown) {
   const path = `/apis/${apiVersion}/namespaces/default/${kind.plural}?dryRun=All`;
   return plane.request("POST", path, { apiVersion, kind: kind.kind, metadata: { name: "generated" }, spec });
@@ -50,7 +50,7 @@ async function send(kind: Kind, spec: unknown) {
 describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) => {
   const specs = arbitraryValue(structuralSchema(kind.spec));
 
-  test("what the schema allows is accepted, with the same defaults, and defaulting twice changes nothing", async () => {
+  test("an object that the schema allows is accepted with the same defaults, and defaulting twice changes nothing", async () => {
     await fc.assert(
       fc.asyncProperty(specs, async (spec) => {
         fc.pre(kind.spec.safeParse(spec).success);
@@ -65,7 +65,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
     );
   });
 
-  test("what the schema refuses is refused, and the other way round", async () => {
+  test("the schema and the API server refuse the same objects", async () => {
     await fc.assert(
       fc.asyncProperty(
         specs.chain((spec) => mutated(spec)),
@@ -75,7 +75,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
           const parsed = kind.spec.safeParse(spec);
           const reasons = { server: accepted ? [] : [answer?.body["message"]], zod: parsed.error?.issues ?? [] };
           expect(accepted, JSON.stringify(reasons)).toBe(parsed.success);
-          // What a newer version wrote is dropped, never a crash.
+          // A field of a newer version is dropped, and never a crash.
           if (accepted) expect(answer.body["spec"]).toEqual(parsed.data);
         },
       ),

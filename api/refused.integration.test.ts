@@ -1,4 +1,4 @@
-// The API server refuses what is wrong by itself: each refusal names the field and says what is allowed.
+// The API server refuses invalid objects by itself: each refusal names the field and says what is allowed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
 import { eventually } from "../tools/eventually.ts";
@@ -42,21 +42,21 @@ async function send(method: string, where: string, body: object): Promise<Answer
   return answer as Answer;
 }
 
-/** The refusal has a line for this field which says what is allowed. */
+/** The refusal has a line for this field that says what is allowed. */
 function expectRefusal({ status, body }: Answer, field: string, allowed: RegExp): void {
   expect({ status, message: body.message }).toEqual({ status: 422, message: expect.stringMatching(/is invalid/) });
   expect(body.details?.causes).toContainEqual(expect.objectContaining({ field, message: expect.stringMatching(allowed) }));
   expect(body.message).toContain(field);
 }
 
-test("there are 150 bad specs and more, each with a title of its own", () => {
+test("there are at least 150 bad specs, each with a title of its own", () => {
   const titles = tables.flatMap(([plural, , bad]) => bad.map(([title, , field]) => `${plural} ${field} ${title}`));
   expect(new Set(titles).size).toBe(titles.length);
   expect(titles.length).toBeGreaterThanOrEqual(150);
 });
 
 describe.each(tables)("%s", (plural, base, bad, transitions) => {
-  test("the valid one is accepted", async () => {
+  test("a valid object is accepted", async () => {
     expect((await send("POST", path(plural, "?dryRun=All"), base)).status).toBe(201);
   });
 
@@ -64,7 +64,7 @@ describe.each(tables)("%s", (plural, base, bad, transitions) => {
     expectRefusal(await send("POST", path(plural, "?dryRun=All"), merged(base, change) as object), field, allowed);
   });
 
-  test.each(transitions)("$title", async ({ title, before, change, refused }) => {
+  test.each(transitions)("a change: $title", async ({ title, before, change, refused }) => {
     const name = `before-${transitions.findIndex((transition) => transition.title === title)}`;
     const made = await send("POST", path(plural, ""), merged(base, { metadata: { name }, spec: before }) as object);
     expect(made.status, made.body.message).toBe(201);
@@ -74,7 +74,7 @@ describe.each(tables)("%s", (plural, base, bad, transitions) => {
   });
 });
 
-test("backup that was removed can be set up anew at another place, with other encryption", async () => {
+test("backup that was removed can be set up again with another repository and encryption", async () => {
   const made = await send(
     "POST",
     path("sampledbs", ""),

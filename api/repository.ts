@@ -1,4 +1,4 @@
-// Where backups lie: a volume of the cluster or an S3 bucket.
+// The place of backups: a volume of the cluster or an S3 bucket.
 import * as z from "zod";
 import { objectName, size } from "./fields.ts";
 import { exactlyOne, spelled, unchanging, withRules } from "./rules.ts";
@@ -46,7 +46,7 @@ const volume = withRules(
   unchanging("storageClassName", "backup.repository.volume.storageClassName can't be changed; remove backup first, and set it up anew"),
 );
 
-/** Of a SampleDB: the operator makes the volume, or uses the bucket. */
+/** The repository of a SampleDB: the operator creates the volume, or uses the bucket. */
 export const repository = withRules(
   z.object({
     volume: volume.optional().describe("Backups lie on a volume of this cluster. Losing the cluster loses them: S3 is safer."),

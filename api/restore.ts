@@ -1,4 +1,4 @@
-// Restore: one restore, into a new SampleDB or in place. It ends Succeeded or Failed; another can be made at once.
+// Restore: one restore, into a new SampleDB or in place. It ends with Succeeded true or false; the user makes another object to repeat it.
 import * as z from "zod";
 import { conditions } from "./conditions.ts";
 import { labels, lsn, objectName, sampleDBName, size, time, timeWithZone, uint64 } from "./fields.ts";
@@ -29,7 +29,7 @@ const source = withRules(
   exactlyOne(["backupName", "sampleDBName", "repository"], "source"),
 );
 
-/** A field that belongs to one type: it is there with that type and with no other. */
+/** A field that belongs to one type: required with that type and refused with any other. */
 function belongsTo(type: string, field: string): Rule {
   return {
     rule: `(self.type == '${type}') == has(self.${field})`,

@@ -1,10 +1,10 @@
-// CEL rules beside the schema: what the API server checks by itself, with a message that says what is allowed.
+// CEL rules beside the schema: the API server checks them by itself, with a message that says what is allowed.
 import type * as z from "zod";
 
 export interface Rule {
   readonly rule: string;
   readonly message: string;
-  /** Below the place of the rule, such as `.size`. */
+  /** Relative to the place of the rule, such as `.size`. */
   readonly fieldPath?: string;
 }
 
@@ -15,8 +15,8 @@ export function withRules<T extends z.ZodType>(schema: T, ...rules: readonly Rul
 }
 
 /**
- * A string of a pattern. The API server checks the pattern by a rule of its own, not by the schema's `pattern`:
- * that one would answer with a regular expression, where this says in words what is allowed.
+ * A string with a pattern. The API server checks it by a CEL rule and not by the schema's `pattern`: that would answer with a
+ * regular expression, where the rule's message says in words what is allowed.
  */
 export function spelled(schema: z.ZodString, pattern: RegExp, message: string): z.ZodString {
   return withRules(schema.regex(pattern).meta({ pattern: undefined }), { rule: `self.matches(r'${pattern.source}')`, message });
@@ -28,7 +28,7 @@ export function exactlyOne(fields: readonly string[], what: string): Rule {
   return { rule: `${count} == 1`, message: `${what} needs exactly one of ${fields.join(", ")}` };
 }
 
-/** An optional field that keeps its value: it neither changes nor appears nor vanishes. */
+/** An optional field that must stay as it is: it can't be changed, added or removed. */
 export function unchanging(field: string, message: string): Rule {
   return {
     rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,

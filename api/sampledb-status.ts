@@ -1,4 +1,4 @@
-// What the operator tells of a SampleDB: what was observed, never what is hoped.
+// The status of a SampleDB: only observations of the operator, never its intentions.
 import * as z from "zod";
 import { conditions } from "./conditions.ts";
 import { atomicList, listMap, time } from "./fields.ts";

@@ -1,4 +1,4 @@
-// SampleDB: a PostgreSQL with its replicas, its volumes and its schedule of backups.
+// SampleDB: a PostgreSQL database with its replicas, volumes and schedule of backups.
 import * as z from "zod";
 import { annotations, atomicList, bounded, dataKey, labels, listMap, objectName, setList, size } from "./fields.ts";
 import { affinity, imagePullSecrets, resources, tolerations, topologySpreadConstraints } from "./pod-fields.ts";
@@ -15,7 +15,7 @@ const storage = withRules(
       .describe("The StorageClass of the data volumes; the cluster's default one when empty. It can't be changed."),
   }),
   {
-    // What is no quantity is told by the field's own rule.
+    // The field's own rule refuses a size that is no quantity.
     rule: "!isQuantity(self.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",
     message: "storage.size can't shrink; it may stay or grow",
     fieldPath: ".size",
@@ -29,7 +29,7 @@ const keyRef = (kind: string) =>
     key: dataKey.describe("The key that holds the SQL."),
   });
 
-/** A name of PostgreSQL's that is free: not one of those that every server has. */
+/** A PostgreSQL name that is free: not one that every server has. */
 const identifier = (taken: readonly string[], what: string) =>
   withRules(
     spelled(
@@ -184,7 +184,7 @@ const backup = withRules(
   },
 );
 
-/** In CEL: the size of the repository's volume, which is twice the data volume's where none is told. */
+/** In CEL: the size of the repository's volume. The default is twice the data volume's. */
 function repositorySize(spec: "self" | "oldSelf"): string {
   const volume = `${spec}.backup.repository.volume`;
   const told = `has(${spec}.backup.repository) && has(${volume}) && has(${volume}.size) && isQuantity(${volume}.size)`;

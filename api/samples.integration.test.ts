@@ -1,4 +1,4 @@
-// The samples on a real API server: accepted, defaulted as the schemas say, and handled by kubectl as the docs show.
+// The samples on a real API server: accepted, with the schemas' defaults, and handled by kubectl as the docs show.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -48,7 +48,7 @@ function kindOf(name: string) {
   return kind;
 }
 
-describe.each(samples)("%s", (file) => {
+describe.each(samples)("the sample %s", (file) => {
   const sample = parse(readFileSync(join(samplesDirectory, file), "utf8")) as KubernetesObject;
   const kind = kindOf(sample["kind"]);
 
@@ -59,7 +59,7 @@ describe.each(samples)("%s", (file) => {
     expect(kind.spec.parse(body["spec"])).toEqual(body["spec"]);
   });
 
-  test("is the same when it is applied as it was stored", async () => {
+  test("is unchanged when it is applied as it was stored", async () => {
     const { body } = await ask("GET", pathOf(kind.plural, sample["metadata"].name));
     const again = await ask("PUT", `${pathOf(kind.plural, sample["metadata"].name)}?dryRun=All`, body);
     expect(again.status, again.body["message"]).toBe(200);
@@ -68,7 +68,7 @@ describe.each(samples)("%s", (file) => {
   });
 });
 
-test("a minimal SampleDB has five lines of spec at most, and these defaults", async () => {
+test("a minimal SampleDB needs at most five lines of spec, and gets these defaults", async () => {
   const text = readFileSync(join(samplesDirectory, "sampledb_minimal.yaml"), "utf8");
   expect(text.trim().split("spec:\n")[1]?.split("\n").length).toBeLessThanOrEqual(5);
   expect((await sampleDB("minimal"))["spec"]).toEqual({
@@ -118,7 +118,7 @@ describe("kubectl", () => {
     expect(before.trim().split("\n")).toHaveLength(samples.length);
   });
 
-  test("explain teaches", async () => {
+  test("explain shows the descriptions of fields", async () => {
     const output = await plane.kubectl("explain", "sdb.spec.backup.schedules");
     expect(output).toMatch(/FIELD: schedules <\[\]Object>/);
     for (const field of ["name", "schedule", "timeZone", "type", "suspend", "startingDeadlineSeconds"]) {
@@ -136,7 +136,7 @@ describe("kubectl", () => {
     await plane.kubectl("delete", "sdb", "scaled");
   });
 
-  test("patch edits one field and leaves the rest", async () => {
+  test("patch changes one field and leaves the others", async () => {
     await make("patched");
     const before = await sampleDB("patched");
     await plane.kubectl("patch", "sdb", "patched", "--type=merge", '--patch={"spec":{"storage":{"size":"2Gi"}}}');
@@ -181,7 +181,7 @@ describe("a field of a newer version", () => {
     expect(body["message"]).toMatch(/unknown field "spec\.laterField", unknown field "spec\.storage\.laterField"/);
   });
 
-  test("is dropped otherwise, and what is stored reads back", async () => {
+  test("is dropped otherwise, and the stored object can be read", async () => {
     const { status, body } = await ask("POST", `${path}?dryRun=All&fieldValidation=Ignore`, newer);
     expect(status).toBe(201);
     expect(body["spec"]).toEqual(kindOf("SampleDB").spec.parse(minimal("newer").spec));
@@ -189,7 +189,7 @@ describe("a field of a newer version", () => {
   });
 });
 
-test("a number of 64 bits survives: in a spec, and in a status", async () => {
+test("a number of 64 bits survives in a spec and in a status", async () => {
   const largest = "18446744073709551615";
   const { body } = await ask("GET", pathOf("restores", "transaction"));
   expect(body["spec"].target.transactionID).toBe(largest);
@@ -199,7 +199,7 @@ test("a number of 64 bits survives: in a spec, and in a status", async () => {
   expect(kindOf("Backup").status.parse(status)).toEqual({ systemIdentifier: largest });
 });
 
-test("status and spec are written apart", async () => {
+test("status and spec are written separately", async () => {
   const { status, body } = await ask("PATCH", `${pathOf("sampledbs", "minimal")}/status`, {
     spec: { replicas: 5 },
     status: { replicas: 1, readyReplicas: 1, primaryPodName: "minimal-0" },
@@ -212,7 +212,7 @@ test("status and spec are written apart", async () => {
   expect(await plane.kubectl("get", "sdb", "minimal")).toMatch(/^minimal +17 +1 +minimal-0 +\d+s$/m);
 });
 
-test("a status that breaks its schema is refused, by field", async () => {
+test("a status that breaks its schema is refused, and the field is named", async () => {
   const { status, body } = await ask("PATCH", `${pathOf("sampledbs", "ha")}/status`, { status: { readyReplicas: -1 } });
   expect(status).toBe(422);
   expect(body["message"]).toMatch(/status\.readyReplicas.*greater than or equal to 0/);

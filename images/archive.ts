@@ -1,4 +1,4 @@
-// Images as files: built when their inputs changed, and kept in the build cache under a name that says from what.
+// Images as files: built when their inputs changed, and stored in the build cache under a name with the inputs' fingerprint.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory, fingerprint, forgetOldest, makeOnce, touch } from "../tools/cache.ts";
@@ -19,7 +19,7 @@ export interface ImageArchive {
 const directory = join(cacheDirectory, "images");
 const archivesKept = 2;
 
-/** The image as a file. Builds only when no archive of the same inputs is there. */
+/** The image as a file. Builds only if there is no archive of the same inputs. */
 export async function imageArchive(definition: ImageDefinition): Promise<ImageArchive> {
   const builder = await chooseBuilder();
   const reference = imageReference(definition);
@@ -27,7 +27,7 @@ export async function imageArchive(definition: ImageDefinition): Promise<ImageAr
   const archive = join(directory, `${slug(reference)}-${inputs}.tar`);
 
   if (!existsSync(archive)) {
-    // Another checkout builds under the same name: what is saved must be what was built.
+    // Another checkout may build under the same name: the saved image must be the one that was just built.
     await withLock("images", `building ${reference}`, async () => {
       if (existsSync(archive)) return;
       await buildImage(definition);
@@ -39,7 +39,7 @@ export async function imageArchive(definition: ImageDefinition): Promise<ImageAr
   return { reference, archive, fingerprint: inputs };
 }
 
-/** Builds the image into the builder's storage, whatever is in the cache, and resolves to its reference. */
+/** Builds the image into the builder's storage, without the archive cache, and resolves to its reference. */
 async function buildImage(definition: ImageDefinition): Promise<string> {
   const builder = await chooseBuilder();
   const reference = imageReference(definition);
@@ -77,12 +77,12 @@ function buildArguments(definition: ImageDefinition): Readonly<Record<string, st
   return { ...definition.buildArguments, ...(definition.onDebian ? { BASE: baseReference } : {}) };
 }
 
-/** Fit to be a file's name. */
+/** A valid file name. */
 function slug(reference: string): string {
   return reference.replaceAll(/[^a-zA-Z0-9.]/g, "-");
 }
 
-/** The newest archives of an image stay, so that going back one change is free; so do their size reports. */
+/** Keeps the newest archives of an image and their size reports, so that going back one change needs no build. */
 function forgetOldArchives(reference: string): void {
   const prefix = slug(reference).replaceAll(".", "\\.");
   for (const ending of ["tar", "tar\\.layers"]) forgetOldest(directory, new RegExp(`^${prefix}-[0-9a-f]{16}\\.${ending}$`), archivesKept);

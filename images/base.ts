@@ -1,4 +1,4 @@
-// The Debian that the images stand on: from a registry where one answers, else made here from Debian's packages.
+// The Debian base of the images: pulled from a registry if one answers, otherwise made here from Debian's packages.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory, fingerprint, makeOnce } from "../tools/cache.ts";
@@ -7,7 +7,7 @@ import { Refusal, say, step } from "../tools/progress.ts";
 import type { Builder } from "./builder.ts";
 import { imageLog } from "./image-log.ts";
 
-/** Images are made of the packages of this day. A later date makes base and packages anew; it is the way to security updates. */
+/** Images have the packages of this day. A later date rebuilds base and packages; this is how security updates get in. */
 export const packagesAsOf = "2026-11-16";
 
 export const baseReference = "debian:trixie-slim";
@@ -25,14 +25,14 @@ const recipe = fingerprint([], [packagesAsOf, baseReference, dockerfile, process
 
 let ready: Promise<string> | undefined;
 
-/** Sees to it that the builder holds the base, and resolves to the id of it. Asks a registry at most once a run. */
+/** Ensures that the builder has the base, and resolves to its id. Asks a registry at most once a run. */
 export function debianBase(builder: Builder): Promise<string> {
   ready ??= ensureBase(builder);
   return ready;
 }
 
 async function ensureBase(builder: Builder): Promise<string> {
-  // The id of what was pulled or made for this recipe: a base under the same tag from elsewhere is not taken for it.
+  // The id of the image that was pulled or made for this recipe: another image under the same tag does not count.
   const stamp = join(cacheDirectory, "images", `base-${recipe}.${builder.name}`);
   const present = await builder.identify(baseReference);
   if (present !== undefined && existsSync(stamp) && readFileSync(stamp, "utf8") === present) return present;
@@ -69,7 +69,7 @@ async function makeBase(builder: Builder): Promise<void> {
   }
 }
 
-/** Keeps the cache bounded: bases of earlier recipes go. */
+/** Keeps the cache bounded: removes the bases of earlier recipes. */
 function forgetOtherBases(): void {
   const images = join(cacheDirectory, "images");
   for (const name of readdirSync(images)) {

@@ -25,7 +25,7 @@ async function build(definitions: readonly ImageDefinition[]): Promise<void> {
   const images: MeasuredImage[] = [];
   for (const definition of definitions) {
     const { reference, archive } = await imageArchive(definition);
-    await builder.load(archive); // the builder holds it under its name, also when it was built before and meanwhile pruned
+    await builder.load(archive); // the builder may have pruned an image that was built before
     images.push({ name: reference, layers: await imageLayers(archive) });
   }
   process.stdout.write(`${sizeReport(images)}\n`);
@@ -37,7 +37,7 @@ async function push(definitions: readonly ImageDefinition[]): Promise<void> {
   for (const definition of definitions) {
     const { reference, archive } = await imageArchive(definition);
     const logFile = imageLog("push");
-    await builder.load(archive); // what goes out is what was tested, also after the builder's storage was emptied
+    await builder.load(archive); // pushes the tested image, even after the builder's storage was emptied
     try {
       await step(`pushing ${reference}`, () => builder.push(reference, logFile));
     } catch (error) {
@@ -46,7 +46,7 @@ async function push(definitions: readonly ImageDefinition[]): Promise<void> {
   }
 }
 
-/** By name with or without tag; all of them when none is named. */
+/** By name with or without tag; without names, all images. */
 function select(names: readonly string[]): readonly ImageDefinition[] {
   const images = catalog();
   const unknown = names.find((name) => !images.some((definition) => isNamed(definition, name)));

@@ -7,12 +7,12 @@ import type { Builder } from "./builder.ts";
 import { secondsToPull, succeedsWithin } from "./succeeds-within.ts";
 
 const directory = join(cacheDirectory, "buildah");
-/** The options that name it. */
+/** The options that select this storage. */
 export const storage = ["--root", join(directory, "storage"), "--runroot", join(directory, "run")];
 
 /**
- * One at a time on this machine, whichever process asks: targets share layers, and two builds at once would each make
- * them. It also means that a container seen by `clean` belongs to no running build.
+ * One buildah at a time on this machine, across processes: targets share layers, and two concurrent builds would each make them.
+ * So a container that `clean` finds belongs to no running build.
  */
 function alone(args: readonly string[], logFile?: string): Promise<string> {
   mkdirSync(directory, { recursive: true });
@@ -25,8 +25,8 @@ export const buildah: Builder = {
   async build(recipe, logFile) {
     const options = [
       ...["--isolation", "chroot", "--network", "host", "--layers"],
-      ...["--format", "docker"], // so that an image keeps its id, and with it its cached layers, on its way through an archive
-      "--pull-never", // bases are in the storage by now, and a registry that does not answer would be asked for minutes
+      ...["--format", "docker"], // an image keeps its id, and with it its cached layers, on its way through an archive
+      "--pull-never", // bases are in the storage by now, and a registry that does not answer would delay the build by minutes
       ...(recipe.target === undefined ? [] : ["--target", recipe.target]),
       ...Object.entries(recipe.buildArguments).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]),
     ];

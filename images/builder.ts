@@ -1,4 +1,4 @@
-// The program that builds images: a Docker engine where one answers, buildah otherwise.
+// The program that builds images: a Docker engine if one answers, otherwise buildah.
 import { succeeds } from "../tools/command.ts";
 import { Refusal } from "../tools/progress.ts";
 import { buildah } from "./buildah.ts";
@@ -16,15 +16,15 @@ interface Recipe {
 export interface Builder {
   readonly name: string;
   build(recipe: Recipe, logFile: string): Promise<void>;
-  /** The id of what the builder holds under this reference; undefined when it holds nothing. */
+  /** The id of the image that the builder has under this reference; undefined if it has none. */
   identify(reference: string): Promise<string | undefined>;
-  /** True when a registry gave the image, within a bounded time. */
+  /** True if a registry delivered the image within a bounded time. */
   pull(reference: string): Promise<boolean>;
   push(reference: string, logFile: string): Promise<void>;
-  /** Writes a docker-archive, uncompressed, as `ctr images import` reads it. */
+  /** Writes an uncompressed docker-archive, as `ctr images import` reads it. */
   save(reference: string, file: string): Promise<void>;
   load(file: string): Promise<void>;
-  /** Takes away what earlier and interrupted builds left behind and no image uses. */
+  /** Removes leftovers of earlier and interrupted builds that no image uses. */
   clean(): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export function operatorImage(): ImageDefinition {
     onDebian: true,
     inputs: [
       join(root, ".dockerignore"),
-      join(root, nodePackage, "package.json"), // its version stands for the 120 MB beside it
+      join(root, nodePackage, "package.json"), // its version stands for the 120 MB binary beside it
       join(root, "dist/main.js"),
       ...(existsSync(sourceMap) ? [sourceMap] : []),
     ],
@@ -28,7 +28,7 @@ export function operatorImage(): ImageDefinition {
   };
 }
 
-/** The database image of a major, or of both for upgrades. */
+/** The database image of a major, or of both majors for upgrades. */
 export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
   const context = join(root, "images/postgres");
   return {
@@ -43,13 +43,13 @@ export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
   };
 }
 
-/** All of them: a list by name would forget a new one, and an old image would be taken for it. */
+/** All files: a list of names could miss a new one, and an outdated image would be used. */
 function filesBelow(directory: string): string[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort();
 }
 
-/** In the order in which they are built: an image comes after those whose layers it shares. */
+/** In build order: an image comes after those whose layers it shares. */
 export function catalog(): readonly ImageDefinition[] {
   return [operatorImage(), postgresImage("17"), postgresImage("15"), postgresImage("15-17")];
 }

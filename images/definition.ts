@@ -1,23 +1,23 @@
-// What an image is made of and what it is called.
+// The inputs and the name of an image.
 
 export interface ImageDefinition {
   /** Without registry and tag, such as `sampledb/postgres`. */
   readonly name: string;
   readonly tag: string;
-  /** In place of IMAGE_REGISTRY, for images that never leave this machine. */
+  /** Replaces IMAGE_REGISTRY, for images that never leave this machine. */
   readonly registry?: string;
   readonly dockerfile: string;
   readonly context: string;
-  /** The stage of the Dockerfile that is the image; the last one when absent. */
+  /** The stage of the Dockerfile to build; by default the last one. */
   readonly target?: string;
-  /** Whether it stands on the Debian base, which the Dockerfile takes as `ARG BASE`; false for FROM scratch. */
+  /** Whether it is based on Debian, which the Dockerfile takes as `ARG BASE`; false for FROM scratch. */
   readonly onDebian: boolean;
-  /** The files and folders that, with the Dockerfile, decide what is in the image. Unchanged ones mean: nothing to build. */
+  /** Files and folders that, with the Dockerfile, determine the image. If they are unchanged, nothing is built. */
   readonly inputs: readonly string[];
   readonly buildArguments?: Readonly<Record<string, string>>;
 }
 
-/** The name that people know the image by, such as `sampledb/postgres:17`. */
+/** The short name of the image, such as `sampledb/postgres:17`. */
 export function imageName(definition: ImageDefinition): string {
   return `${definition.name}:${definition.tag}`;
 }

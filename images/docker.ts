@@ -42,6 +42,6 @@ export const docker: Builder = {
     await run("docker", ["load", "--input", file]);
   },
 
-  // The engine's storage is the user's: only they know what in it may go.
+  // The engine's storage belongs to the user: only they know what may be removed.
   async clean() {},
 };

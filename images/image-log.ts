@@ -1,4 +1,4 @@
-// Where the output of a build goes.
+// Log files of image builds.
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
 

@@ -1,4 +1,4 @@
-// How large an image is: what its layers take on a node's disk, and what of them goes over the network.
+// The size of an image: of its layers on a node's disk, and compressed on the network.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { makeOnce } from "../tools/cache.ts";
 import { run } from "../tools/command.ts";
@@ -6,11 +6,11 @@ import { run } from "../tools/command.ts";
 export interface Layer {
   readonly digest: string;
   readonly bytes: number;
-  /** Compressed by gzip, as registries keep layers. */
+  /** Compressed by gzip, as registries store layers. */
   readonly bytesToPull: number;
 }
 
-/** The layers of a docker-archive, the base first. Measured once, then read from beside the archive. */
+/** The layers of a docker-archive, the base first. Measured once, then read from a file beside the archive. */
 export async function imageLayers(archive: string): Promise<readonly Layer[]> {
   const measured = `${archive}.layers`;
   if (!existsSync(measured)) {

@@ -6,7 +6,7 @@ export interface MeasuredImage {
   readonly layers: readonly Layer[];
 }
 
-/** A line an image: its size, what a node pulls, and how little that is where a node has an image that it stands on. */
+/** One line for each image: its size, the size to pull, and the size over another image whose layers it contains. */
 export function sizeReport(images: readonly MeasuredImage[]): string {
   const width = Math.max(...images.map(({ name }) => name.length));
   return images.map((image) => `${image.name.padEnd(width)}  ${size(image.layers)}${overAnother(image, images)}`).join("\n");

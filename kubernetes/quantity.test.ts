@@ -16,9 +16,9 @@ test.each([
   ["1n", "1u", -1],
   ["0.1n", "1n", 0], // rounded up, as Kubernetes does
   ["-1", 0, -1],
-  ["9007199254740993", "9007199254740992", 1], // numbers would call them the same
+  ["9007199254740993", "9007199254740992", 1], // equal as JavaScript numbers
   ["2", 10, -1],
-])("%s compared with %s is %i", (a, b, order) => {
+])("quantity %s compared with %s is %i", (a, b, order) => {
   expect(compareQuantities(a, b)).toBe(order);
 });
 

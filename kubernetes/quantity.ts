@@ -1,4 +1,4 @@
-// Quantities of Kubernetes, exactly: 1Gi, 100m, 1e3, .5. Numbers would round what bigint does not. The API checks them, and the
+// Kubernetes quantities, exactly: 1Gi, 100m, 1e3, .5. In bigint, because numbers would round. The API checks quantities, and the
 // runtime compares them.
 
 const quantityPattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([-+]?\d{1,3}))?$/;
@@ -6,9 +6,9 @@ const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const nano = 9;
 const longest = 64;
-const largestExponent = 18; // beyond it Kubernetes cuts values off, and a bigint of 10^999 would cost time
+const largestExponent = 18; // Kubernetes truncates beyond it, and computing a bigint of 10^999 would take long
 
-/** The value in billionths, rounded up as Kubernetes does; undefined when it is no quantity. */
+/** The value in billionths, rounded up as Kubernetes does; undefined when the text is no quantity. */
 export function parseQuantity(quantity: string | number): bigint | undefined {
   const text = String(quantity);
   const match = text.length <= longest ? quantityPattern.exec(text) : null;
@@ -24,7 +24,7 @@ export function parseQuantity(quantity: string | number): bigint | undefined {
   return sign === "-" ? -magnitude : magnitude;
 }
 
-/** Below zero when a is smaller than b, zero when they are the same, above zero when a is larger. Undefined when one is no quantity. */
+/** Negative, zero or positive as a is smaller than, equal to or larger than b; undefined when one is no quantity. */
 export function compareQuantities(a: string | number, b: string | number): number | undefined {
   const [left, right] = [parseQuantity(a), parseQuantity(b)];
   if (left === undefined || right === undefined) return undefined;

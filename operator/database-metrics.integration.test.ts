@@ -1,4 +1,4 @@
-// The metrics of SampleDBs as two replicas of the operator tell them, on an API server without nodes.
+// The metrics of SampleDBs from two replicas of the operator, on an API server without nodes.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { podMonitors } from "../controllers/kinds/kubernetes.ts";
@@ -45,7 +45,7 @@ async function create(name: string): Promise<void> {
   });
 }
 
-/** The ready condition tells that a reconcile went through all of its steps. */
+/** The Ready condition shows that a reconcile ran all of its steps. */
 async function reconciled(name: string): Promise<void> {
   await eventually(
     `${name} has a status`,
@@ -54,7 +54,7 @@ async function reconciled(name: string): Promise<void> {
   );
 }
 
-test("who leads tells of each SampleDB, who waits of none, and what is deleted is not told of any more", async () => {
+test("the leader reports metrics of each SampleDB, a standby of none, and a deleted SampleDB has none", async () => {
   await create("orders");
   await reconciled("orders");
   const [leader, standby] = replicas.toSorted((a) => (a.operator.output.includes("reconciling") ? -1 : 1));
@@ -78,12 +78,12 @@ test("who leads tells of each SampleDB, who waits of none, and what is deleted i
   expect(await leader?.told()).toEqual(nothing);
 });
 
-test("an operator that starts where the kind is served makes PodMonitors", async () => {
+test("an operator that starts where PodMonitors are served creates them", async () => {
   await create("bills");
   await reconciled("bills");
   await client.create(definitions, podMonitorDefinition);
   const { items } = await eventuallySucceeds("the kind is served", 30_000, () => client.list(podMonitors));
-  expect(items).toEqual([]); // whether it is was asked not long ago
+  expect(items).toEqual([]); // the operator asked not long ago whether the kind is served
   for (const { operator } of replicas.splice(0)) await operator.stop();
   await start();
   const monitor = await eventually("it is made", 60_000, () => client.find(podMonitors, { namespace: "default", name: "bills" }));

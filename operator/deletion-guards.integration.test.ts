@@ -1,4 +1,4 @@
-// What keeps databases from being deleted by mistake, on a real API server: the policies with no operator, and the webhook.
+// The guards against deleting databases by mistake, on a real API server: the policies without an operator, and the webhook.
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
@@ -15,7 +15,7 @@ const { plane, connection } = await startSuite();
 const { client } = connection;
 const kubectl = (...args: string[]) => plane.kubectl(...args);
 
-/** Makes a namespace with SampleDBs in it, each by its name and what is said of its deletion. */
+/** Creates a namespace with SampleDBs, each with a name and its deletion fields. */
 async function namespaceWith(name: string, databases: Readonly<Record<string, Partial<SampleDB["spec"]>>> = {}): Promise<void> {
   await kubectl("create", "namespace", name);
   for (const [database, deletion] of Object.entries(databases)) {
@@ -31,7 +31,7 @@ async function namespaceWith(name: string, databases: Readonly<Record<string, Pa
 
 const names = async (namespace: string) => (await client.list(sampledbs, { namespace })).items.map(({ metadata }) => metadata.name);
 
-/** What the API server says to a deletion that it only tries, or nothing when it would let it through. */
+/** The API server's refusal of a dry-run deletion; empty when it would succeed. */
 async function refusal(...what: string[]): Promise<string | undefined> {
   return await kubectl("delete", ...what, "--dry-run=server").then(
     () => undefined,
@@ -39,7 +39,7 @@ async function refusal(...what: string[]): Promise<string | undefined> {
   );
 }
 
-/** Policies and what they look at reach admission with a delay. */
+/** Policies and their parameters reach admission with a delay. */
 async function refusedIn(namespace: string): Promise<string> {
   return await eventually(`namespace ${namespace} can't be deleted`, 60_000, () => refusal("namespace", namespace));
 }
@@ -60,8 +60,8 @@ beforeAll(async () => {
   await eventually("the protection is in force", 60_000, () => refusal("sampledb", "probe", "--namespace=probe"));
 });
 
-describe("deletionProtection, with no operator", () => {
-  test("refuses the deletion, and says what to do; when that is done it goes", async () => {
+describe("deletionProtection, without an operator", () => {
+  test("refuses a deletion and says what to do; after that the deletion succeeds", async () => {
     await namespaceWith("single", { orders: { deletionProtection: true } });
     await expect(kubectl("delete", "sampledb", "orders", "--namespace=single")).rejects.toThrow(
       /SampleDB single\/orders is protected: set spec\.deletionProtection to false first/,
@@ -71,13 +71,13 @@ describe("deletionProtection, with no operator", () => {
     expect(await names("single")).toEqual([]);
   });
 
-  test("of several, the protected one is left", async () => {
+  test("keeps the protected one of several SampleDBs", async () => {
     await namespaceWith("several", { a: {}, b: { deletionProtection: true }, c: {} });
     await expect(kubectl("delete", "sampledb", "--all", "--namespace=several")).rejects.toThrow(/SampleDB several\/b is protected/);
     expect(await names("several")).toEqual(["b"]);
   });
 
-  test("holds when the whole collection is deleted in one request, where no request names an object", async () => {
+  test("holds when the whole collection is deleted in one request, which names no object", async () => {
     await namespaceWith("collection", { a: {}, b: { deletionProtection: true } });
     const answer = await plane.request("DELETE", "/apis/sampledb.io/v1alpha1/namespaces/collection/sampledbs");
     expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining("SampleDB collection/b is protected") } });
@@ -96,11 +96,11 @@ describe("deletionProtection, with no operator", () => {
   });
 });
 
-describe("a namespace, with no operator", () => {
+describe("a namespace, without an operator", () => {
   test.each([
-    ["a SampleDB that is kept", "kept", { orders: { deletionPolicy: "Retain" } }],
-    ["a SampleDB whose data may go, and that is protected", "guarded", { orders: { deletionPolicy: "Delete", deletionProtection: true } }],
-    ["one of them among others", "mixed", { a: { deletionPolicy: "Delete" }, orders: { deletionPolicy: "Retain" } }],
+    ["a SampleDB with Retain", "kept", { orders: { deletionPolicy: "Retain" } }],
+    ["a SampleDB with Delete that is protected", "guarded", { orders: { deletionPolicy: "Delete", deletionProtection: true } }],
+    ["a SampleDB with Retain among others", "mixed", { a: { deletionPolicy: "Delete" }, orders: { deletionPolicy: "Retain" } }],
   ] as const)("with %s is not deleted", async (_, namespace, databases) => {
     await namespaceWith(namespace, databases);
     expect(await refusedIn(namespace)).toMatch(
@@ -109,17 +109,17 @@ describe("a namespace, with no operator", () => {
     await expect(kubectl("delete", "namespace", namespace)).rejects.toThrow(/one of them is orders/);
   });
 
-  test("goes when all in it may go, when nothing is in it, and when what it held is gone", async () => {
+  test("can be deleted when all its SampleDBs may go, when it has none, and when they are gone", async () => {
     await namespaceWith("empty");
     await namespaceWith("disposable", { a: { deletionPolicy: "Delete" }, b: { deletionPolicy: "Delete" } });
     await namespaceWith("emptied", { a: {} });
-    await refusedIn("emptied"); // by now the others are known as well
+    await refusedIn("emptied"); // by now the policy knows the other namespaces as well
     await kubectl("delete", "namespace", "empty", "disposable", "--timeout=60s");
     await kubectl("delete", "sampledb", "--all", "--namespace=emptied");
     await eventually("it can be deleted", 60_000, async () => (await refusal("namespace", "emptied")) === undefined);
   });
 
-  test("that is going all the same is not held up by what is protected in it", async () => {
+  test("that is being deleted anyway is not blocked by a protected SampleDB", async () => {
     await namespaceWith("forced", { orders: { deletionProtection: true } });
     await withoutNamespacePolicy();
     await kubectl("delete", "namespace", "forced", "--timeout=60s");
@@ -152,7 +152,7 @@ describe("a namespace, with the operator and without the policy", () => {
     await client.delete(resource, { namespace: "", name: webhookNames.validating });
   });
 
-  test("is not deleted, and all that keeps it is named or counted", async () => {
+  test("can't be deleted, and the SampleDBs that keep it are named or counted", async () => {
     await namespaceWith("many", {
       e: { deletionProtection: true, deletionPolicy: "Delete" },
       d: {},
@@ -166,13 +166,13 @@ describe("a namespace, with the operator and without the policy", () => {
     );
   });
 
-  test("goes when all in it may go, and when nothing is in it", async () => {
+  test("can be deleted when all its SampleDBs may go, and when it has none", async () => {
     await namespaceWith("nothing");
     await namespaceWith("rest", { a: { deletionPolicy: "Delete" } });
     await kubectl("delete", "namespace", "nothing", "rest", "--timeout=60s");
   });
 
-  test("with the operator away nobody's namespaces wait for it; the policy keeps those with databases", async () => {
+  test("can be deleted while the operator is away; the policy keeps those with databases", async () => {
     await operator.stop();
     await namespaceWith("others");
     await kubectl("delete", "namespace", "others", "--timeout=60s");

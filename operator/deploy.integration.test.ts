@@ -1,4 +1,4 @@
-// make deploy and undeploy, without a node to run on: what is there after each.
+// make deploy and undeploy without nodes: the objects that exist after each.
 import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { programsDirectory } from "../e2e/cluster/programs.ts";
@@ -18,7 +18,7 @@ async function make(target: string): Promise<void> {
   await run("make", ["--no-print-directory", "--directory", dirname(import.meta.dirname), target], { env });
 }
 
-/** How many there are of each kind, of those that are ours. */
+/** The number of our objects of each kind. */
 async function ours(): Promise<Record<string, number>> {
   const kinds = [
     "crd",
@@ -35,7 +35,7 @@ async function ours(): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(counts));
 }
 
-test("undeploy takes the operator, and leaves the kinds and what guards their objects", async () => {
+test("undeploy removes the operator, and leaves the kinds and the guards of their objects", async () => {
   await make("deploy");
   const staying = { crd: 3, validatingadmissionpolicy: 2, validatingadmissionpolicybinding: 2 };
   expect(await ours()).toEqual({ ...staying, validatingwebhookconfiguration: 1, clusterrole: 11, namespace: 1 });

@@ -7,7 +7,7 @@ const settings = (args: string[], environment = {}) => {
   return command.settings;
 };
 
-test("without flags it works in all namespaces, alone, with health and webhooks and without metrics", () => {
+test("without flags the operator works in all namespaces, without election, with health and webhooks, without metrics", () => {
   expect(settings([])).toEqual({
     healthAddress: ":8081",
     metricsAddress: "0",
@@ -28,7 +28,7 @@ test("without flags it works in all namespaces, alone, with health and webhooks 
   });
 });
 
-test("images are told by the environment, as OLM wants it; an empty one is none", () => {
+test("the environment names the images, as OLM requires; an empty value counts as none", () => {
   const environment = { RELATED_IMAGE_POSTGRES_17: "registry.example.com/postgres:17", RELATED_IMAGE_POSTGRES_15: "" };
   expect(settings([], environment).postgresImages).toEqual({ 15: "sampledb/postgres:15", 17: "registry.example.com/postgres:17" });
 });
@@ -47,17 +47,17 @@ test.each([
   [["--max-concurrent-reconciles=16"], { maxConcurrentReconciles: 16 }],
   [["--database-access=direct"], { databaseAccess: "direct" }],
   [["--webhook-cert-dir=/certs", "--log-level=debug"], { webhookCertificates: "/certs", logLevel: "debug" }],
-])("%j", (args, expected) => {
+])("the flags %j", (args, expected) => {
   expect(settings(args)).toMatchObject(expected);
 });
 
-test("the environment says what operators of others read there; a flag goes before", () => {
+test("the environment is read under the names that other operators use; a flag takes precedence", () => {
   expect(settings([], { WATCH_NAMESPACE: "a,b", ENABLE_WEBHOOKS: "false" })).toMatchObject({ namespaces: ["a", "b"], webhooks: false });
   expect(settings(["--watch-namespaces=c"], { WATCH_NAMESPACE: "a" })).toMatchObject({ namespaces: ["c"] });
   expect(settings([], { WATCH_NAMESPACE: "" })).toMatchObject({ namespaces: [] });
 });
 
-test("in a cluster the databases' Pods are reached by their addresses, unless told", () => {
+test("in a cluster the databases' Pods are reached by their addresses, unless a flag says otherwise", () => {
   const inCluster = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
   expect(settings([], inCluster)).toMatchObject({ databaseAccess: "direct" });
   expect(settings(["--database-access=port-forward"], inCluster)).toMatchObject({ databaseAccess: "port-forward" });
@@ -74,7 +74,7 @@ test.each([
   [["--metrics-secure=maybe"], {}, '--metrics-secure must be one of true, false, and is "maybe"'],
   [["--database-access=exec"], {}, '--database-access must be one of direct, port-forward, and is "exec"'],
   [[], { ENABLE_WEBHOOKS: "off" }, 'ENABLE_WEBHOOKS must be one of true, false, and is "off"'],
-])("%j with %j is refused in one sentence", (args, environment, message) => {
+])("the flags %j with the environment %j are refused in one sentence", (args, environment, message) => {
   expect(() => parseFlags(args, environment)).toThrow(message);
 });
 

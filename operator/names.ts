@@ -1,6 +1,6 @@
-// Names that the operator and its manifests have to agree on.
+// Names that the operator and its manifests must agree on.
 
-/** As config/manager has it. */
+/** The account in config/manager. */
 export const operatorAccount = { namespace: "sampledb-system", name: "sampledb-operator" } as const;
 
 export const webhookNames = {

@@ -1,4 +1,4 @@
-// Which namespaces may go, and what is said of those that may not.
+// Which namespaces may be deleted, and the messages for those that may not.
 import { expect, test } from "vitest";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { type AdmissionRequest, allowed } from "../runtime/webhooks/admission.ts";
@@ -17,21 +17,21 @@ function ask(specs: Readonly<Record<string, object>>, isSynced = true) {
 
 test.each([
   ["without a SampleDB", {}],
-  ["with those that may go", { a: destroy, b: destroy }],
-])("a namespace %s may go", (_, specs) => {
+  ["with SampleDBs that may go", { a: destroy, b: destroy }],
+])("a namespace %s may be deleted", (_, specs) => {
   expect(ask(specs)).toEqual(allowed());
 });
 
 test.each([
-  ["one that is kept", { a: keep, z: destroy }, "a"],
-  ["one that is protected", { a: destroy, z: guarded }, "z"],
-  ["three", { c: keep, a: keep, b: guarded }, "a, b, c"],
-  ["many", { a: keep, b: keep, c: keep, d: keep, e: guarded }, "a, b, c, 2 more"],
-])("a namespace with %s may not, and they are named", (_, specs, names) => {
+  ["a SampleDB with Retain", { a: keep, z: destroy }, "a"],
+  ["a protected SampleDB", { a: destroy, z: guarded }, "z"],
+  ["three SampleDBs", { c: keep, a: keep, b: guarded }, "a, b, c"],
+  ["many SampleDBs", { a: keep, b: keep, c: keep, d: keep, e: guarded }, "a, b, c, 2 more"],
+])("a namespace with %s may not be deleted, and the SampleDBs are named", (_, specs, names) => {
   const message = `namespace team-a holds SampleDBs whose data would go with it: ${names}. Delete them first; or, where the data may go, set spec.deletionPolicy to Delete and spec.deletionProtection to false`;
   expect(ask(specs)).toEqual({ kind: "denied", message });
 });
 
-test("before the cache is filled nothing may go, not even what looks empty", () => {
+test("before the cache is filled no namespace may be deleted, even if it looks empty", () => {
   expect(ask({}, false)).toMatchObject({ kind: "denied", code: 503, message: expect.stringContaining("try again") });
 });

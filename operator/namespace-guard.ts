@@ -1,5 +1,5 @@
-// Keeps a namespace while it holds databases that are not to go with it: its end takes Pods and claims first, and asks nobody
-// for a deletionPolicy. config/policy/namespace_deletion.yaml says the same while no operator runs; change both.
+// Refuses to delete a namespace with databases whose data must stay: its deletion removes Pods and claims first, whatever their
+// deletionPolicy. config/policy/namespace_deletion.yaml has the same rule for while no operator runs; change both.
 import { namespaces } from "../controllers/kinds/kubernetes.ts";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { allowed, denied, type Validation } from "../runtime/webhooks/admission.ts";
@@ -11,7 +11,7 @@ export const namespaceGuard: Validator = {
   resource: namespaces,
   path: validatorPath(namespaces),
   operations: ["DELETE"],
-  failurePolicy: "Ignore", // without an operator no namespace of the cluster could be deleted
+  failurePolicy: "Ignore", // with Fail, no namespace of the cluster could be deleted without an operator
   validate: ({ name }, { databases }) => {
     if (!databases.isSynced) return notKnownYet(name);
     const staying = databases.list(name).filter((database) => !mayGo(database));

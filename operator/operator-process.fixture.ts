@@ -1,4 +1,4 @@
-// For tests: the operator as its users run it, a process with flags.
+// The operator as its users run it, a process with flags, for tests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,7 +15,7 @@ export class OperatorProcess {
   errors = "";
   readonly ended: Promise<number>;
 
-  /** The kernel ends it with us, should we be killed. */
+  /** The kernel ends it with the test's process, should that be killed. */
   constructor(args: readonly string[], environment: Readonly<Record<string, string>>) {
     const program = [process.execPath, "--disable-warning=ExperimentalWarning", join(import.meta.dirname, "../main.ts"), ...args];
     this.#child = spawn("setpriv", ["--pdeathsig", "KILL", "--", ...program], {

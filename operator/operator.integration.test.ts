@@ -1,4 +1,4 @@
-// The operator's process on a real API server: flags, health, what it says of what it does not do, webhooks, and its end.
+// The operator's process on a real API server: flags, health, conditions for ignored fields, webhooks, and its end.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -50,7 +50,7 @@ function sample<T extends KubeObject>(file: string, name: string): T {
   return { ...object, metadata: { name, namespace: "default" } };
 }
 
-describe("what it can't start with is one clear line and exit code 1", () => {
+describe("the operator ends with one clear line and exit code 1 for", () => {
   const nowhere = { KUBECONFIG: "/nonexistent" };
   test.each([
     [["--no-such-flag"], {}, "sampledb-operator: Unknown option '--no-such-flag': --help lists the flags\n"],
@@ -90,7 +90,7 @@ describe("what it can't start with is one clear line and exit code 1", () => {
   });
 });
 
-test("health and readiness are told, check by check", async () => {
+test("health and readiness are reported, check by check", async () => {
   const address = `127.0.0.1:${await freePort()}`;
   const operator = start([`--health-probe-bind-address=${address}`]);
   await until(operator, "reconciling");
@@ -101,8 +101,8 @@ test("health and readiness are told, check by check", async () => {
   expect(await operator.stop()).toBe(0);
 });
 
-describe("what this version does not act on", () => {
-  test("is said in a condition, once, of every kind that asks for it; and it is quiet after that", { timeout: 240_000 }, async () => {
+describe("a field that this version does not act on", () => {
+  test("is reported in a condition, once, for every kind that has it; then the operator is quiet", { timeout: 240_000 }, async () => {
     const proxy = await FaultProxy.start(plane);
     const operator = start([...quiet, "--leader-elect"], { KUBECONFIG: proxy.kubeconfig });
     await until(operator, "reconciling");
@@ -129,7 +129,7 @@ describe("what this version does not act on", () => {
       "SampleDB:  ",
     ]);
 
-    // Taken back when there is no cause for it any more.
+    // Removed when there is no cause for it any more.
     const { metadata } = (await client.list(sampledbs)).items.find(({ spec }) => spec.backup) as SampleDB;
     await client.jsonPatch(sampledbs, { namespace: "default", name: metadata.name }, [{ op: "remove", path: "/spec/backup" }]);
     await eventually("the condition goes", 30_000, async () => {
@@ -138,7 +138,7 @@ describe("what this version does not act on", () => {
     });
     const writes = () =>
       proxy.requests.filter(({ method, resource }) => method !== "GET" && resource !== "leases" && resource !== "events").length;
-    // Databases whose Pods nobody runs are as far as they get; their objects are there. New settings are told of for ten seconds.
+    // No node runs the databases' Pods, so their objects are all there can be. New settings are reported for ten seconds.
     await eventually("no write for twelve seconds", 120_000, async () => {
       const seen = writes();
       await sleep(12_000);
@@ -162,7 +162,7 @@ describe("what this version does not act on", () => {
   });
 });
 
-test("the webhooks refuse what the CRDs can't, with certificates that nobody had to make", async () => {
+test("the webhooks refuse what the CRDs can't, with certificates that the operator makes itself", async () => {
   const port = await freePort();
   const configuration = webhookManifest((path) => ({ url: `https://127.0.0.1:${port}${path}` }));
   const resource = webhookConfigurations.ValidatingWebhookConfiguration;
@@ -193,7 +193,7 @@ test("the webhooks refuse what the CRDs can't, with certificates that nobody had
     const restore = sample<Restore>("restore_time_in_place.yaml", "checked");
     await client.create(restores, restore);
 
-    // A configuration that is applied anew has lost the authority, and is given it at once.
+    // A configuration that is applied again loses the authority, and gets it back at once.
     await client.mergePatch(resource, { namespace: "", name: webhookNames.validating }, { webhooks: configuration.webhooks });
     await eventually("the authority is back", 20_000, async () => {
       const { webhooks = [] } = await client.get(resource, { namespace: "", name: webhookNames.validating });

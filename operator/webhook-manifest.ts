@@ -1,11 +1,11 @@
-// The configuration by which the API server knows of our webhooks; config/webhook/webhooks.yaml is made from it.
+// The configuration by which the API server finds our webhooks; config/webhook/webhooks.yaml is generated from it.
 import { group } from "../api/version.ts";
 import { type WebhookConfiguration, webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { type ServiceClient, type UrlClient, webhookEntry } from "../runtime/webhooks/configuration.ts";
 import { validators } from "./admission.ts";
 import { operatorAccount, webhookNames } from "./names.ts";
 
-/** `client` says where a path is answered; in the operator's Service unless told. */
+/** `client` gives the address of a path; by default in the operator's Service. */
 export function webhookManifest(client: (path: string) => ServiceClient | UrlClient = inCluster): WebhookConfiguration {
   const { apiVersion, kind } = webhookConfigurations.ValidatingWebhookConfiguration;
   const { namespace, name } = operatorAccount;

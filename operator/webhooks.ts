@@ -1,4 +1,4 @@
-// The operator's webhooks: where they listen and whose certificate they show.
+// The operator's webhooks: their server and its certificate.
 import { sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import type { CertifiedKey } from "../runtime/certificates/issue.ts";
@@ -18,7 +18,7 @@ export interface Webhooks {
   readonly port: number;
   /** Why the API server may not reach or trust them. */
   readonly problem: string | undefined;
-  /** Lets the API server go over to another replica; whatever still comes is answered. */
+  /** Lets the API server move to another replica; requests that still come are answered. */
   retire(): void;
   stop(): Promise<void>;
 }
@@ -26,14 +26,14 @@ export interface Webhooks {
 interface Dependencies {
   readonly settings: Settings;
   readonly namespace: string;
-  /** Without a guard: every replica answers, and keeps the certificate. */
+  /** Without a write guard: every replica answers, and keeps the certificate. */
   readonly client: KubeClient;
   readonly cache: Cache;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
-/** Undefined when there are none: switched off, or without the rights that self-made certificates need. */
+/** Undefined without webhooks: switched off, or without the rights that self-made certificates need. */
 export async function startWebhooks(deps: Dependencies): Promise<Webhooks | undefined> {
   const { settings, cache, metrics, log } = deps;
   const address = parseAddress("--webhook-bind-address", settings.webhookAddress);
@@ -77,7 +77,7 @@ function selfMade({ client, namespace, log }: Dependencies): SelfMadeDependencie
     kube: client,
     secret: { namespace, name: webhookNames.secret },
     configurations: [{ kind: "ValidatingWebhookConfiguration", name: webhookNames.validating }],
-    // The latter for an operator that runs beside the API server, outside of the cluster.
+    // localhost and 127.0.0.1 for an operator that runs beside the API server, outside of the cluster.
     names: [`${webhookNames.service}.${namespace}.svc`, "localhost", "127.0.0.1"],
     commonName: webhookNames.service,
     now: () => new Date(),

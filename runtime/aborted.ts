@@ -1,6 +1,6 @@
-// Waiting for a signal.
+// A promise for the abort of a signal.
 
-/** Resolves when it is aborted, or at once when it was. */
+/** Resolves when the signal is aborted; at once if it already was. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

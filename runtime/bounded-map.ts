@@ -1,4 +1,4 @@
-// A map that forgets: what was set longest ago makes room for what is set now.
+// A map of bounded size: beyond its limit, `set` drops the entry that was set longest ago.
 
 export class BoundedMap<V> {
   readonly #most: number;

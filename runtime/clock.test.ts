@@ -14,7 +14,7 @@ test.each([
   ["nothing", 0, 0],
   ["a fraction", 10.5, 11],
   ["more than a timeout can hold", 60 * day, 60 * day],
-])("%s is waited for in full, and once", (_, ms, expected) => {
+])("a wait for %s ends once, after all of its time", (_, ms, expected) => {
   const calls: number[] = [];
   const begin = systemClock.now();
   systemClock.schedule(ms, () => calls.push(systemClock.now() - begin));
@@ -26,7 +26,7 @@ test.each([
 test.each([
   ["before its first timeout", 0],
   ["between two timeouts", 30 * day],
-])("what is cancelled %s does not come", (_, passed) => {
+])("a timer that is cancelled %s does not fire", (_, passed) => {
   const calls: string[] = [];
   const cancel = systemClock.schedule(60 * day, () => calls.push("called"));
   vi.advanceTimersByTime(passed);

@@ -26,7 +26,7 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Moves time forward. Each timer sees exactly the time that it was set to, and what it set off settles before the next one. */
+  /** Moves time forward. Each timer sees exactly the time that it was set to, and its consequences settle before the next timer fires. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -48,7 +48,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything happen that needs no time: two turns of the event loop, since what a first one sets off may need a second. */
+/** Lets everything happen that needs no time: two turns of the event loop, since the consequences of the first may need a second. */
 export async function settle(): Promise<void> {
   await setImmediate();
   await setImmediate();

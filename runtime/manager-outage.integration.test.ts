@@ -1,4 +1,4 @@
-// The API server is killed while things change, and comes back.
+// Convergence when the API server is killed while objects change, and comes back.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
@@ -17,7 +17,7 @@ afterAll(() => plane.stop());
 
 const count = 50;
 
-test("the API server is killed while fifty Sites change: all are as they should be after it, and few lists were made", async () => {
+test("the API server is killed while fifty Sites change: all converge after it is back, with few lists", async () => {
   await using stage = await SiteStage.open(plane, "outage", await FaultProxy.start(plane));
   for (let index = 0; index < count; index++) await stage.create(`site-${index}`);
   const { manager, runs } = stage.run({ maxConcurrentReconciles: 4 });
@@ -46,7 +46,7 @@ test("the API server is killed while fifty Sites change: all are as they should 
   expect((await stage.client.list(services, { namespace: stage.namespace })).items).toHaveLength(count);
   expect((await stage.client.list(jobs, { namespace: stage.namespace })).items).toHaveLength(count);
 
-  // A watch is taken up where it ended: only what the restarted server has forgotten is read anew, once for each kind.
+  // Watches resume from their last version. A kind is listed again, once, only if the restarted server has forgotten that version.
   const { proxy } = stage;
   const lists = proxy.count({ verb: "list" }) + proxy.count({ verb: "watch", watchList: true });
   expect(lists).toBeLessThanOrEqual(6);

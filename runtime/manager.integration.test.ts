@@ -1,4 +1,4 @@
-// The order in which a process starts and ends, and who leads.
+// The order in which a manager starts and ends, and which of several leads.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
@@ -31,7 +31,7 @@ async function ready({ manager }: Running, count = 1): Promise<void> {
   await eventually("all are ready", 30_000, () => manager.cache.watch(sites).list().filter(isReady).length === count);
 }
 
-/** Of the controllers: neither the lease's nor reads. */
+/** Writes of the controllers: no reads, and no writes of the lease. */
 function writes({ proxy }: Stage) {
   return proxy.requests.filter(({ method, resource }) => method !== "GET" && resource !== "leases");
 }
@@ -44,7 +44,7 @@ const events = namespaced<KubeObject & { readonly regarding: KubeObject }>("even
 const said: EventContent = { type: "Normal", reason: "Made", action: "Make", note: "It is made." };
 const forever = new Promise<never>(() => {});
 
-test.concurrent("told to end: what is under way ends, what it recorded is sent, and then the lease is released", async () => {
+test.concurrent("a manager that is stopped lets its reconciles end, sends their events, then releases the lease", async () => {
   await using stage = await open("order");
   for (const name of ["x", "y", "z"]) await stage.create(name);
   const go = Promise.withResolvers<void>();
@@ -73,12 +73,12 @@ test.concurrent("told to end: what is under way ends, what it recorded is sent, 
   const released = stage.proxy.requests.findLast(({ verb, resource }) => verb === "update" && resource === "leases");
   for (const { startedAt } of writes(stage)) expect(startedAt).toBeLessThan(released?.startedAt ?? 0);
   const { items } = await stage.client.list(events, { namespace: stage.namespace });
-  expect(items.filter(({ regarding }) => regarding.kind === "Site")).toHaveLength(1); // Kubernetes' own are about Jobs
+  expect(items.filter(({ regarding }) => regarding.kind === "Site")).toHaveLength(1); // Kubernetes records events about the Jobs
   expect([await holder(stage), elector.mayWrite()]).toEqual(["", false]);
   await eventually("no watch is left", 5000, () => stage.proxy.inFlight() === 0);
 });
 
-test.concurrent("told to end: what hangs is given up after the grace, and the lease is left to expire", async () => {
+test.concurrent("a manager that is stopped aborts a hanging reconcile after the grace period and leaves the lease to expire", async () => {
   await using stage = await open("grace");
   await stage.create("x");
   const requests: Request[] = [];
@@ -106,7 +106,7 @@ test.concurrent("told to end: what hangs is given up after the grace, and the le
   ]);
 });
 
-test.concurrent("told to end before it leads, and before it has read anything", async () => {
+test.concurrent("a manager that is stopped before it has synced or leads ends at once", async () => {
   await using stage = await open("early");
   await stage.proxy.refuseConnections(true);
   const running = stage.run({ elector: stage.elector("a") });
@@ -116,7 +116,7 @@ test.concurrent("told to end before it leads, and before it has read anything", 
   expect(await stage.client.find(leases, stage.key("election"))).toBeUndefined();
 });
 
-test.concurrent("who can't read does not stand for election", async () => {
+test.concurrent("a manager that can't read does not stand for election", async () => {
   await using stage = await open("blind");
   await stage.create("x");
   const refusal = stage.proxy.answer({ resource: "jobs" }, failure(403));
@@ -128,7 +128,7 @@ test.concurrent("who can't read does not stand for election", async () => {
   expect(await holder(stage)).toBe("a");
 });
 
-test.concurrent("a standby knows everything and writes nothing, and takes over within about a retry period", async () => {
+test.concurrent("a standby has filled caches, writes nothing, and takes over within about a retry period", async () => {
   await using stage = await open("standby");
   for (let index = 0; index < 10; index++) await stage.create(`site-${index}`);
   const leader = stage.elector("a");
@@ -154,7 +154,7 @@ test.concurrent("a standby knows everything and writes nothing, and takes over w
 test.concurrent.each([
   ["works", async () => {}],
   ["ends", (running: Running) => void running.stop().catch(() => {})],
-])("the leadership is lost while it %s: what is under way is given up, nothing more is written, and run rejects", async (doing, before) => {
+])("a manager that loses the leadership while it %s aborts its reconciles, writes nothing more, and run rejects", async (doing, before) => {
   await using stage = await open(`lost-while-it-${doing}`);
   for (let index = 0; index < 5; index++) await stage.create(`site-${index}`);
   const requests: Request[] = [];
@@ -178,7 +178,7 @@ test.concurrent.each([
   expect([writes(stage).length, running.runs.length, stage.proxy.inFlight({ verb: "watch" })]).toEqual([made, 2, 0]);
 });
 
-test.concurrent("of two managers one leads; the other goes on where it ended, and does nothing twice", async () => {
+test.concurrent("of two managers one leads; the other continues where it ended and repeats nothing", async () => {
   await using stage = await open("two");
   const first = stage.run({ elector: stage.elector("a") });
   await eventually("a leads", 20_000, async () => (await holder(stage)) === "a");

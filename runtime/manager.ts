@@ -1,4 +1,4 @@
-// Puts a process together: caches, controllers, election, and the order in which they start and end.
+// Assembles a process from caches, controllers and an elector, and owns the order in which they start and end.
 import { aborted } from "./aborted.ts";
 import { Cache } from "./cache/cache.ts";
 import type { ControllerDefinition } from "./controller/builder.ts";
@@ -12,20 +12,20 @@ import type { Metrics } from "./observability/metrics.ts";
 import { MemoryQueue } from "./queue/memory-queue.ts";
 
 export interface ManagerOptions extends ObjectsOptions {
-  /** Without a guard: the manager adds it. */
+  /** Without a write guard: the manager adds the elector's. */
   readonly client: KubeClient;
-  /** Empty: all. */
+  /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
-  /** Undefined: this process is the only one. */
+  /** Undefined: no election, this process is the only one. */
   readonly elector: Elector | undefined;
-  /** What the field managers of the controllers begin with. */
+  /** Prefix of the controllers' field managers. */
   readonly fieldManager: string;
-  /** Who events come from, `sampledb.io/operator`. */
+  /** `reportingController` of events, `sampledb.io/operator`. */
   readonly reportingController: string;
   readonly reportingInstance: string;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** How long reconciles under way may take to end. */
+  /** How long reconciles under way may take when the process ends. Then they are aborted and the lease is left to expire. */
   readonly graceMilliseconds?: number;
 }
 
@@ -33,7 +33,7 @@ export class Manager {
   readonly cache: Cache;
   readonly events: EventRecorder;
   readonly #options: ManagerOptions;
-  /** Writes only while this process leads, and the cache shows what it wrote. */
+  /** Refuses writes unless this process leads; the cache shows its writes at once. */
   readonly #client: KubeClient;
   readonly #controllers: Controller[] = [];
   readonly #watching = new AbortController();
@@ -59,7 +59,7 @@ export class Manager {
     this.events = new EventRecorder({ client: this.#client, reportingController, reportingInstance, onDropped });
   }
 
-  /** Each writes under a field manager of its own. */
+  /** Adds a controller. Each one writes under a field manager of its own. */
   add(definition: ControllerDefinition): void {
     const { metrics, log, fieldManager, hashAnnotation } = this.#options;
     const recorder = metrics.controller(definition.name, definition.maxConcurrentReconciles);
@@ -71,15 +71,15 @@ export class Manager {
   }
 
   /**
-   * Runs until the signal is aborted, and ends in order then; rejects when the leadership is lost, and the process has to
-   * end. A standby has its caches filled and its queues full, and lacks only the lease.
+   * Runs until the signal is aborted, then ends in order. Rejects when the leadership is lost: the process must exit then. A
+   * standby has filled caches and full queues, and lacks only the lease.
    */
   async run(signal: AbortSignal): Promise<void> {
     const lost = new Promise<never>((_, reject) => void this.#options.elector?.lost.then(reject));
     try {
       await Promise.race([this.#lead(signal), lost]);
     } catch (error) {
-      // Another may lead already. Our writes are refused, but what reconciles do elsewhere must end as well, and at once.
+      // Another process may lead already. Its guard refuses our writes, but side effects outside of the API must end too, and at once.
       await this.#giveUp(error as Error);
       throw error;
     } finally {
@@ -92,7 +92,7 @@ export class Manager {
     const { elector, log } = this.#options;
     const told = aborted(signal);
     this.cache.start(this.#watching.signal);
-    // A candidate that can't read must not keep the lease from one that can.
+    // Only a candidate with filled caches stands for election: one that can't read must not keep the lease from one that can.
     await Promise.race([this.cache.synced(), told]);
     if (!signal.aborted) {
       log.info({}, "caches are filled");
@@ -107,7 +107,7 @@ export class Manager {
     await this.#end();
   }
 
-  /** Reconciles end first, then what they recorded, then the leadership: the next one must not meet our writes. */
+  /** Ends reconciles first, then flushes their events, then releases the lease: the next leader must not meet our writes. */
   async #end(): Promise<void> {
     const { elector, log, graceMilliseconds = 30_000 } = this.#options;
     const ended = Promise.all(this.#controllers.map((controller) => controller.drain())).then(() => this.events.flushed());
@@ -121,7 +121,7 @@ export class Manager {
   }
 }
 
-/** Whether it ended in that time. */
+/** True if `work` resolved within the time. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), milliseconds);

@@ -1,4 +1,4 @@
-// make bench: how long the operator takes to validate the sample with everything, beside what parsing its JSON takes.
+// make bench: the time in which the operator validates the largest sample, compared to parsing its JSON.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -10,9 +10,9 @@ const rounds = 2000;
 const sample = parse(readFileSync(join(import.meta.dirname, "../config/samples/sampledb_everything.yaml"), "utf8")) as { spec: object };
 const text = JSON.stringify(sample.spec);
 
-/** The median of many rounds, in milliseconds: the machine is shared, and its hiccups are not ours. */
+/** The median of many rounds, in milliseconds: the machine is shared, and delays by others must not count. */
 function median(work: () => unknown): number {
-  for (let i = 0; i < rounds / 4; i++) work(); // warm, as in an operator that has run for a while
+  for (let i = 0; i < rounds / 4; i++) work(); // warm up, as in an operator that has run for a while
   const times = Array.from({ length: rounds }, () => {
     const begin = performance.now();
     work();

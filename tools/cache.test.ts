@@ -15,7 +15,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("the same inputs have the same fingerprint, wherever they are", () => {
+test("the same inputs have the same fingerprint, in any folder", () => {
   const copy = mkdtempSync(join(tmpdir(), "sampledb-cache-test-"));
   mkdirSync(join(copy, "inputs"));
   writeFileSync(join(copy, "inputs/a"), "1");
@@ -27,17 +27,17 @@ test.each<[string, () => void]>([
   ["content", () => writeFileSync(join(folder, "inputs/a"), "2")],
   ["a new file", () => writeFileSync(join(folder, "inputs/b"), "")],
   ["an executable bit", () => writeFileSync(join(folder, "inputs/c"), "", { mode: 0o755 })],
-])("%s changes it", (_, change) => {
+])("%s changes the fingerprint", (_, change) => {
   const before = fingerprint([join(folder, "inputs")]);
   change();
   expect(fingerprint([join(folder, "inputs")])).not.toBe(before);
 });
 
-test("words are kept apart", () => {
+test("words of a fingerprint are kept apart", () => {
   expect(fingerprint([], ["ab", "c"])).not.toBe(fingerprint([], ["a", "bc"]));
 });
 
-test("what fails half-way leaves nothing in the cache", async () => {
+test("a maker that fails leaves nothing in the cache", async () => {
   const target = join(folder, "target");
   const failing = makeOnce(target, async (unfinished) => {
     writeFileSync(unfinished, "half");
@@ -47,13 +47,13 @@ test("what fails half-way leaves nothing in the cache", async () => {
   expect(readdirSync(folder)).toEqual(["inputs"]);
 });
 
-test("what a killed maker left is swept by the next", async () => {
+test("leftovers of a killed maker are removed by the next one", async () => {
   mkdirSync(join(folder, ".unfinished-999999999-target"));
   await makeOnce(join(folder, "target"), async (unfinished) => writeFileSync(unfinished, "whole"));
   expect(readdirSync(folder).sort()).toEqual(["inputs", "target"]);
 });
 
-test("the least recently used go, and what does not match stays", () => {
+test("forgetOldest removes the least recently used entries, and none that do not match", () => {
   for (const [name, second] of [
     ["old-1", 1],
     ["old-2", 3],
@@ -67,11 +67,11 @@ test("the least recently used go, and what does not match stays", () => {
   expect(readdirSync(folder).sort()).toEqual(["inputs", "old-2", "old-3", "other"]);
 });
 
-test("of two makers at once, both end well and one result stays", async () => {
+test("two makers at once both succeed, and one result stays", async () => {
   const target = join(folder, "target");
   const make = async (unfinished: string) => {
     mkdirSync(unfinished);
-    await setImmediate(); // lets the other one begin
+    await setImmediate(); // lets the other maker begin
     writeFileSync(join(unfinished, "whole"), "yes");
   };
   await Promise.all([makeOnce(target, make), makeOnce(target, make)]);

@@ -1,4 +1,4 @@
-// The build cache: what is slow to make, kept outside of the checkout and named after what it was made from.
+// The build cache: results that are slow to make, stored outside of the checkout and named by a fingerprint of their inputs.
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
@@ -6,7 +6,7 @@ import { basename, dirname, join, relative } from "node:path";
 
 export const cacheDirectory = process.env["SAMPLEDB_CACHE"] ?? join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sampledb");
 
-/** A short name for a set of inputs: the same files with the same content, and the same words, give the same name. */
+/** A short name for a set of inputs: the same files with the same content, and the same words, have the same name. */
 export function fingerprint(files: readonly string[], words: readonly string[] = []): string {
   const hash = createHash("sha256");
   for (const word of words) hash.update(`${word.length}:${word}`);
@@ -28,8 +28,8 @@ function filesBelow(path: string): string[] {
 }
 
 /**
- * Makes `target` in a folder of its own and moves it into place when it is whole, so that what is in the cache is
- * always complete, whenever the maker was stopped and however many worked at once.
+ * Makes `target` in a temporary folder and moves it into place when it is complete. So everything in the cache is complete,
+ * whenever a maker was stopped and however many worked at once.
  */
 export async function makeOnce(target: string, make: (unfinished: string) => Promise<void>): Promise<void> {
   const workshop = join(dirname(target), `.unfinished-${process.pid}-${randomBytes(4).toString("hex")}`);
@@ -42,7 +42,7 @@ export async function makeOnce(target: string, make: (unfinished: string) => Pro
     try {
       renameSync(unfinished, target);
     } catch (error) {
-      // Another run finished the same folder first: theirs is as good as ours.
+      // Another process finished the same folder first, with the same content.
       if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
     }
   } finally {
@@ -50,7 +50,7 @@ export async function makeOnce(target: string, make: (unfinished: string) => Pro
   }
 }
 
-/** What a maker left that was killed before it could clean up. */
+/** Removes leftovers of makers that were killed. */
 function sweepWorkshops(directory: string): void {
   for (const name of readdirSync(directory)) {
     const maker = /^\.unfinished-(\d+)-/.exec(name)?.[1];
@@ -60,7 +60,7 @@ function sweepWorkshops(directory: string): void {
   }
 }
 
-/** Keeps a folder of the cache bounded: of those that match, the ones used least recently go. */
+/** Keeps a folder of the cache bounded: of the matching entries, removes the least recently used ones. */
 export function forgetOldest(directory: string, pattern: RegExp, kept: number): void {
   const oldestLast = readdirSync(directory)
     .filter((name) => pattern.test(name))
@@ -69,7 +69,7 @@ export function forgetOldest(directory: string, pattern: RegExp, kept: number): 
   for (const old of oldestLast.slice(kept)) rmSync(old, { recursive: true, force: true });
 }
 
-/** Marks what is in use, so that forgetting starts with something else. */
+/** Marks an entry as used, so that `forgetOldest` removes others first. */
 export function touch(path: string): void {
   const now = new Date();
   utimesSync(path, now, now);

@@ -1,4 +1,4 @@
-// Runs other programs: their output is captured or sent to a log, and a failure says which command failed and why.
+// Runs other programs. Captures their output or appends it to a log; a failure names the command and its reason.
 import { type SpawnOptions, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -16,7 +16,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The program is not on this machine; callers turn this into a sentence that says how to get it. */
+/** The program is not installed; callers turn this into a sentence that says how to get it. */
 export class ProgramMissing extends Error {
   readonly program: string;
 
@@ -33,12 +33,12 @@ export interface CommandOptions {
   readonly input?: string;
   /** Read standard input from this file. */
   readonly inputFile?: string;
-  /** Append output to this file in place of capturing it. The promise then resolves to an empty string. */
+  /** Appends output to this file instead of capturing it. The promise then resolves to an empty string. */
   readonly logFile?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Runs a program to its end and resolves to what it printed. */
+/** Runs a program to its end and resolves to its output. */
 export async function run(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   const log = options.logFile === undefined ? undefined : openLog(options.logFile);
   const input = options.inputFile === undefined ? undefined : openSync(options.inputFile, "r");
@@ -81,7 +81,7 @@ export async function run(program: string, args: readonly string[], options: Com
   }
 }
 
-/** True when the program ends well; false when it fails or is not there. */
+/** True if the program succeeds; false if it fails or is missing. */
 export async function succeeds(program: string, args: readonly string[], options: CommandOptions = {}): Promise<boolean> {
   try {
     await run(program, args, options);

@@ -1,15 +1,15 @@
-// Waits for a condition, which is looked at again and again until it holds or the deadline has passed.
+// Waits for a condition, which is checked again and again until it holds or the deadline has passed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "./progress.ts";
 
-/** A condition that did not come about in time; its message is for people. */
+/** The condition did not hold in time. The message is for people. */
 export class DeadlineExceeded extends Refusal {
   override name = "DeadlineExceeded";
 }
 
 /**
- * Resolves to the first value that is neither undefined nor false. An error that the condition throws ends the wait;
- * a condition that may fail for a while returns undefined then.
+ * Resolves to the first value that is neither undefined nor false. An error that the condition throws ends the wait; a condition
+ * that may fail for a while must return undefined meanwhile.
  */
 export async function eventually<T>(
   what: string,
@@ -25,7 +25,7 @@ export async function eventually<T>(
   }
 }
 
-/** Repeats an attempt until it succeeds; the last failure is the cause when it never does. */
+/** Repeats an attempt until it succeeds. If it never does, the last failure is the cause of the error. */
 export async function eventuallySucceeds<T>(what: string, deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
   let failure: unknown;
   const settled = await eventually(what, deadlineMs, () =>

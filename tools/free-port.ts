@@ -1,7 +1,7 @@
-// A port for a server that tests start.
+// A port for a server in tests.
 import { createServer } from "node:net";
 
-/** Free on loopback at this moment; whoever asks next gets another. */
+/** Free on loopback at this moment; the next call returns another one. */
 export async function freePort(): Promise<number> {
   return await new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,4 +1,4 @@
-// make generate manifests: everything that is made from what api/ says. With --check it only says what differs.
+// make generate manifests: writes everything that follows from api/. With --check it only reports differences.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
@@ -17,7 +17,7 @@ const notice = "# Made by make manifests; changes here are lost.\n";
 
 const crdFile = (plural: string) => `config/crd/bases/${group}_${plural}.yaml`;
 
-/** The samples whose parts are the examples of the reference page: of SampleDB the one with everything, of the others all. */
+/** Samples for the examples of the reference page: of SampleDB the one with all fields, of the other kinds all samples. */
 function samples(): Samples {
   const files = readdirSync(join(root, "config/samples")).filter(
     (file) => !file.startsWith("sampledb_") || file === "sampledb_everything.yaml",

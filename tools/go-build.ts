@@ -1,4 +1,4 @@
-// Builds Go programs from source, once for the same sources, with a sentence for what a person can mend.
+// Builds Go programs, once for the same sources, and reports what a person can fix.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { forgetOldest, makeOnce } from "./cache.ts";
@@ -10,19 +10,19 @@ export interface GoBuild {
   readonly what: string;
   /** The folder of the module. */
   readonly source: string;
-  /** The least version of Go, `1.24`. */
+  /** The lowest version of Go, `1.24`. */
   readonly leastGo: string;
-  /** Where Go is asked for its version: in the module's folder, a Go that fetches the version it needs answers with that one. */
+  /** The folder in which Go is asked for its version: in a module, Go answers with the version that it downloads for the module. */
   readonly askIn?: string;
-  /** The arguments of `go build`, for the folder that is to be filled. */
+  /** The arguments of `go build`, for the folder to fill. */
   readonly arguments: (unfinished: string) => readonly string[];
-  /** Said when it does not build. */
+  /** The message when the build fails. */
   readonly failure: string;
   readonly log: string;
   readonly buildsKept: number;
 }
 
-/** Fills the folder, whose name is a fingerprint; `finish` adds what `go build` does not make. */
+/** Fills the folder, whose name is a fingerprint; `finish` adds files that `go build` does not make. */
 export async function buildGo(
   directory: string,
   build: GoBuild,

@@ -1,11 +1,11 @@
-// The lint rules that keep imports flowing one way do refuse what they are there to refuse.
+// The lint rules that keep imports flowing one way refuse the imports that they should.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "./command.ts";
 
-/** What the linter says of a file at that place which imports the other. */
+/** The linter's output for a file at that path with that import. */
 async function lint(file: string, imported: string): Promise<string> {
   const project = mkdtempSync(join(tmpdir(), "sampledb-imports-"));
   try {

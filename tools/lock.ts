@@ -1,8 +1,8 @@
-// Locks between processes. A lock is a socket without a file: the kernel lets go of it when its holder ends, however it ends.
+// Locks between processes. A lock is a socket without a file: the kernel releases it when its holder ends, however that happens.
 import { connect, createServer } from "node:net";
 import { eventually } from "./eventually.ts";
 
-/** Takes the lock and resolves to what releases it; undefined when another process has it. */
+/** Takes the lock and resolves to a function that releases it; undefined when another process has it. */
 export async function tryLock(name: string, holder: string): Promise<(() => void) | undefined> {
   return await new Promise((resolve, reject) => {
     const server = createServer((visitor) => visitor.on("error", () => {}).end(holder));
@@ -11,7 +11,7 @@ export async function tryLock(name: string, holder: string): Promise<(() => void
   });
 }
 
-/** Does the work while holding the lock, for which it waits. */
+/** Waits for the lock, and holds it during the work. */
 export async function withLock<T>(name: string, holder: string, work: () => Promise<T>): Promise<T> {
   const release = await eventually(`the lock ${name} is free`, 3_600_000, () => tryLock(name, holder));
   try {
@@ -21,7 +21,7 @@ export async function withLock<T>(name: string, holder: string, work: () => Prom
   }
 }
 
-/** What the holder says of itself; undefined when nobody holds the lock. */
+/** The holder's description of itself; undefined when the lock is free. */
 export async function lockHolder(name: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let answer = "";

@@ -1,4 +1,4 @@
-// node tools/postgres-settings.ts: asks the real server of each major for its settings, and keeps them for the checks under api/.
+// node tools/postgres-settings.ts: reads the settings of each major's real server and stores them for the checks under api/.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageArchive } from "../images/archive.ts";
@@ -12,14 +12,14 @@ import { Refusal, runProgram, say, step } from "./progress.ts";
 export const settingsMajors = ["15", "17"] as const;
 export type SettingsMajor = (typeof settingsMajors)[number];
 
-/** The file of a major's settings, under the project. */
+/** The file with a major's settings. */
 export function settingsFile(major: SettingsMajor): string {
   return join(import.meta.dirname, `../api/postgresql/settings-${major}.json`);
 }
 
 /**
- * Prints the settings as a JSON array, a line each, in an order that no locale changes. Settings of extensions, which
- * have a dot, are not listed: they come and go with what is preloaded. What is null is left out.
+ * Prints the settings as a JSON array, one a line, in an order that no locale changes. Settings of extensions, which have a dot,
+ * are left out: they depend on what is preloaded. Null values are left out.
  */
 const query = `
 select '[' || chr(10) || string_agg(json_strip_nulls(json_build_object(
@@ -27,7 +27,7 @@ select '[' || chr(10) || string_agg(json_strip_nulls(json_build_object(
 ))::text, ',' || chr(10) order by name collate "C") || chr(10) || ']'
 from pg_settings where position('.' in name) = 0`;
 
-/** A script for bash in a container of the image: a server of its own, without TCP, that is gone when the script ends. */
+/** A bash script for a container of the image: starts a server without TCP, which is gone when the script ends. */
 export function settingsScript(major: SettingsMajor): string {
   return `
 set -eu
@@ -48,7 +48,7 @@ async function askServer(major: SettingsMajor): Promise<string> {
   const { reference, archive } = await imageArchive(postgresImage(major));
   const builder = await chooseBuilder();
   const script = ["bash", "-c", settingsScript(major)];
-  // A build that ends meanwhile would clean this container away: builds wait for the same lock.
+  // A build that ends meanwhile would remove this container, so builds wait for the same lock.
   return withLock("images", `asking ${reference} for its settings`, async () => {
     await builder.load(archive);
     if (builder.name === "docker") return run("docker", ["run", "--rm", "--user", databaseUser, reference, ...script]);

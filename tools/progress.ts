@@ -1,6 +1,6 @@
-// Progress lines for people: what is being done, how long it took, and one clear sentence when it can't be done.
+// Progress lines for people: the work, its duration, and one clear sentence when it fails.
 
-/** A failure whose message is written for the person at the terminal: what is wrong and what to do about it. */
+/** A failure whose message is for the person at the terminal: the problem and what to do about it. */
 export class Refusal extends Error {
   override name = "Refusal";
 }
@@ -15,7 +15,7 @@ export function say(line: string): void {
   process.stderr.write(`${seconds(performance.now() - started).padStart(8)}  ${line}\n`);
 }
 
-/** Says what is done before and how long it took after; long work repeats itself every half minute. */
+/** Prints the title before and the duration after; long work is repeated every half minute. */
 export async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
   const begin = performance.now();
   say(`${title} …`);
@@ -29,7 +29,7 @@ export async function step<T>(title: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Runs a command line program: a Refusal is one sentence and exit 1, anything else keeps its stack for the report. */
+/** Runs a command line program: a Refusal prints one sentence and exits with 1; any other error prints its stack. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -1,4 +1,4 @@
-// Bad SampleDBs: where their backups lie, when they are made, how long they stay.
+// Bad SampleDBs: repository, schedules and retention of their backups.
 import { type BadSpec, type Fields, inSpec, many } from "./bad-spec.ts";
 import { s3Fields } from "./bases.ts";
 

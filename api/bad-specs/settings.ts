@@ -1,5 +1,5 @@
 // Bad SampleDBs: settings of PostgreSQL, Services and Pods.
-// The API server names an entry of a map as `.key` where the schema refuses it, and as `[key]` where a rule does.
+// The API server names an entry of a map as `.key` when the schema refuses it, and as `[key]` when a rule does.
 import { type BadSpec, inSpec, many, mapOf } from "./bad-spec.ts";
 
 const aQuantity = /must be a quantity of zero or more, such as 2, 500m or 1Gi/;

@@ -1,8 +1,8 @@
-// Changes of objects that are there: those that are refused, and those that must not be.
+// Changes of existing objects: those that are refused, and those that must be accepted.
 import type { Fields } from "./bad-spec.ts";
 import { s3Fields } from "./bases.ts";
 
-/** A change of the spec. `before` is what it has beside the valid one; a change without `refused` must be accepted. */
+/** A change of the spec. `before` is added to the valid spec first; a change without `refused` must be accepted. */
 export interface Transition {
   readonly title: string;
   readonly before: Fields;

@@ -1,8 +1,8 @@
-// For property tests: objects that a structural schema allows, and the same with one thing changed.
+// Generators for property tests: objects that a structural schema allows, and the same with one change.
 import * as fc from "fast-check";
 import type { Schema } from "./structural-schema.ts";
 
-/** Values that fit the schema, with optional fields now and then left out. */
+/** Values that match the schema, with optional fields left out now and then. */
 export function arbitraryValue(schema: Schema): fc.Arbitrary<unknown> {
   if (Array.isArray(schema["enum"])) return fc.constantFrom(...(schema["enum"] as unknown[]));
   if (schema["x-kubernetes-int-or-string"]) return fc.oneof(fc.nat(1_000_000), arbitraryText({ ...schema, type: "string" }));
@@ -53,7 +53,7 @@ function arbitraryText(schema: Schema): fc.Arbitrary<string> {
   return text.filter((value) => value.length >= minLength && value.length <= maxLength);
 }
 
-/** The schema's own pattern, or the one that a rule of it checks. */
+/** The schema's own pattern, or the one in its CEL rule. */
 function patternOf(schema: Schema): RegExp | undefined {
   const rules = (schema["x-kubernetes-validations"] as { rule: string }[] | undefined) ?? [];
   const source =
@@ -79,7 +79,7 @@ const strangers: readonly unknown[] = [
   { unknown: 1 },
 ];
 
-/** The value with one thing in it replaced, removed or added: sometimes still good, mostly not. */
+/** The value with one part replaced, removed or added: sometimes still valid, mostly not. */
 export function mutated(value: unknown): fc.Arbitrary<unknown> {
   const places = placesOf(value);
   return fc

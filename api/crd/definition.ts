@@ -5,7 +5,7 @@ import { type Schema, structuralSchema } from "./structural-schema.ts";
 
 /**
  * `kubectl get sampledb-all` lists all three kinds. Never `all`: kubectl delete all --all must not reach a database. Nor
- * `sampledb`: kubectl takes a category for a kind of that name, and delete sampledb --all would reach Backups as well.
+ * `sampledb`: kubectl prefers a category to a kind of that name, and delete sampledb --all would reach Backups as well.
  */
 const category = "sampledb-all";
 
@@ -51,8 +51,8 @@ function objectSchema(kind: Kind): Schema {
       apiVersion: { type: "string", description: "The version of the API that this object is written in." },
       kind: { type: "string", description: "What this object is." },
       metadata: { type: "object" },
-      spec: { description: "What is wanted.", ...structuralSchema(kind.spec) },
-      status: { description: "What is. Written by the operator.", ...structuralSchema(kind.status) },
+      spec: { description: "The desired state, written by the user.", ...structuralSchema(kind.spec) },
+      status: { description: "The observed state, written by the operator.", ...structuralSchema(kind.status) },
     },
     ...(kind.rules.length > 0 ? { "x-kubernetes-validations": kind.rules } : {}),
   };

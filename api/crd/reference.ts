@@ -1,4 +1,4 @@
-// The reference page: every field of every kind in words, with an example for each group of fields.
+// The reference page: every field of every kind, with an example for each group of fields.
 import { stringify } from "yaml";
 import { conditionTypes } from "../conditions.ts";
 import type { Kind } from "../kinds.ts";
@@ -8,7 +8,7 @@ import { type Schema, structuralSchema } from "./structural-schema.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 
-/** Specs of samples by kind, from which the examples are cut out. */
+/** Specs of samples by kind; the examples are parts of them. */
 export type Samples = Readonly<Record<string, readonly Spec[]>>;
 
 interface Field {
@@ -25,7 +25,7 @@ export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: R
     "",
     `Group and version: \`${apiVersion}\`. All kinds are namespaced. \`kubectl explain\` shows the same in the cluster.`,
     "",
-    "Whoever may create a SampleDB can run images of their choice in that namespace, with the namespace's own limits and no",
+    "A user who may create a SampleDB can run images of their choice in that namespace, with the namespace's own limits and no",
     "others: give the role `sampledb-sampledb-editor` to people who may create Pods there.",
     "",
     "This version checks and stores Backups, Restores and `spec.backup` of a SampleDB, and does not act on them: they say so in a",
@@ -66,7 +66,7 @@ function section(kind: Kind, examples: readonly Spec[]): string[] {
     ...fields.filter(({ schema }) => isGroup(schema)).flatMap((group) => groupSection(group, examples)),
     "### status",
     "",
-    "Written by the operator; what is, never what is hoped.",
+    "Written by the operator, from what it observed.",
     "",
     ...table(allFieldsOf(structuralSchema(kind.status), "")),
   ];
@@ -84,7 +84,7 @@ function groupSection({ path, schema, required }: Field, examples: readonly Spec
   ];
 }
 
-/** What users know from Pods is not told field by field again. */
+/** Users know these fields from Pods, so the page does not list them again. */
 function isOfPod(schema: Schema): boolean {
   return String(schema["description"]).includes("as in a Pod");
 }
@@ -105,7 +105,7 @@ function table(fields: readonly Field[]): string[] {
   return ["| field | type | default | |", "|---|---|---|---|", ...fields.map(row), ""];
 }
 
-/** The fields of an object, or of the objects of a list. */
+/** The fields of an object, or of the objects in a list. */
 function fieldsOf(schema: Schema, prefix: string): Field[] {
   const object = (schema["items"] as Schema | undefined) ?? schema;
   const required = new Set((object["required"] as string[] | undefined) ?? []);
@@ -116,7 +116,7 @@ function fieldsOf(schema: Schema, prefix: string): Field[] {
   }));
 }
 
-/** Those, and all below them. */
+/** All fields, including nested ones. */
 function allFieldsOf(schema: Schema, prefix: string): Field[] {
   return fieldsOf(schema, prefix).flatMap((field) => [
     field,
@@ -128,7 +128,7 @@ function properties(schema: Schema): Record<string, Schema> {
   return (schema["properties"] as Record<string, Schema> | undefined) ?? {};
 }
 
-/** An object with fields of its own, or a list of such. */
+/** An object with fields of its own, or a list of such objects. */
 function isGroup(schema: Schema): boolean {
   return Object.keys(properties((schema["items"] as Schema | undefined) ?? schema)).length > 0;
 }
@@ -152,7 +152,7 @@ function ruleMessages(schema: Schema): string[] {
   return ((schema["x-kubernetes-validations"] as { message: string }[] | undefined) ?? []).map(({ message }) => message);
 }
 
-/** Rules between fields name them; those of a single field say of it what it must be. */
+/** Rules between fields name the fields; a rule of a single field does not, so its path is put before the message. */
 function allRuleMessages(schema: Schema): string[] {
   const ofFields = allFieldsOf(schema, "").flatMap(({ path, schema: field }) => {
     const inner = (field["items"] ?? field["additionalProperties"]) as Schema | undefined;
@@ -169,7 +169,7 @@ function rules(where: string, messages: readonly string[]): string[] {
     : [`Rules${where ? ` of \`${where}\`` : ""}:`, "", ...[...new Set(messages)].map((message) => `- ${message}`), ""];
 }
 
-/** Those parts of the examples, each once. */
+/** The named parts of the examples, without duplicates. */
 function yamlExamples(examples: readonly Spec[], names: readonly string[]): string[] {
   const parts = examples.map((spec) => Object.fromEntries(names.filter((name) => name in spec).map((name) => [name, spec[name]])));
   const texts = parts.filter((part) => Object.keys(part).length > 0).map((spec) => stringify({ spec }, { lineWidth: 0 }).trimEnd());

@@ -1,11 +1,11 @@
-// Roles for people, as kubebuilder lays them out: admin, editor and viewer of each kind.
+// Roles for people, as kubebuilder has them: admin, editor and viewer of each kind.
 import type { Kind } from "../kinds.ts";
 import { group } from "../version.ts";
 
 const read = ["get", "list", "watch"];
 const write = ["create", "update", "patch", "delete", "deletecollection"];
 
-/** They join the cluster's own admin, edit and view roles, so that who may edit a namespace may edit these kinds in it. */
+/** They are aggregated to the cluster's admin, edit and view roles: a user who may edit a namespace may edit these kinds in it. */
 export function roles(kind: Kind): object[] {
   return [role(kind, "admin", ["*"], ["*"]), role(kind, "editor", [...read, ...write], read), role(kind, "viewer", read, read)];
 }

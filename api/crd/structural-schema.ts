@@ -1,9 +1,9 @@
-// From zod to the structural schema that a CustomResourceDefinition takes.
+// Converts a zod schema to the structural schema of a CustomResourceDefinition.
 import * as z from "zod";
 
 export type Schema = { [key: string]: unknown };
 
-/** The OpenAPI schema of what users may write, as the API server accepts it. */
+/** The OpenAPI schema for the user's input, as the API server accepts it. */
 export function structuralSchema(schema: z.ZodType): Schema {
   return structural(z.toJSONSchema(schema, { target: "openapi-3.0", io: "input", unrepresentable: "throw", reused: "inline" }) as Schema);
 }
@@ -27,13 +27,13 @@ function translate(key: string, value: unknown): unknown {
   return value;
 }
 
-/** An object that keeps whatever is in it. */
+/** An object that keeps unknown fields. */
 function isOpen(schema: Schema): boolean {
   const rest = schema["additionalProperties"];
   return schema["type"] === "object" && typeof rest === "object" && rest !== null && Object.keys(rest).length === 0;
 }
 
-/** A number or a string: Kubernetes has a type of its own for it, and takes no types inside of anyOf beside these. */
+/** A number or a string: Kubernetes has a type of its own for it, and allows no other types inside of anyOf. */
 function intOrString(schema: Schema, branches: Schema[]): Schema {
   const { anyOf: _, ...rest } = schema;
   const text = branches.find(({ type }) => type === "string") ?? {};
@@ -44,10 +44,10 @@ function intOrString(schema: Schema, branches: Schema[]): Schema {
 function tidyTypes(schema: Schema): Schema {
   const { minimum, maximum, pattern, ...rest } = schema;
   const result: Schema = { ...rest };
-  // zod writes down what JavaScript can count to; the API server counts further by itself.
+  // zod adds the bounds of safe integers; the API server's integers have 64 bits.
   if (minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER) result["minimum"] = minimum;
   if (maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER) result["maximum"] = maximum;
-  // date-time is checked by its format; zod's pattern for it says the same in a hundred characters more.
+  // The API server checks date-time by its format; zod's pattern for it is a hundred characters longer and says the same.
   if (pattern !== undefined && result["format"] !== "date-time") result["pattern"] = pattern;
   if (result["type"] === "number" && Array.isArray(result["enum"])) result["type"] = "integer";
   if (result["type"] === "integer") result["format"] = "int64";

@@ -1,13 +1,13 @@
-// The name that somebody may have meant.
+// The known name that a user may have meant.
 
 const farthest = 3;
 const longest = 63;
 
-/** The known name with the fewest letters added, dropped or changed; undefined when none is near. */
+/** The known name with the fewest letters added, dropped or changed; undefined when none is close. */
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > longest) return undefined;
   let best: string | undefined;
-  // Three changes make anything of a short name.
+  // With three changes a short name can become anything.
   let bestDistance = Math.min(farthest, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;

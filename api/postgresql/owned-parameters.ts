@@ -1,4 +1,4 @@
-// Settings of postgresql.conf that are not the user's, each with the reason that people are told.
+// Settings of postgresql.conf that users can't set, each with the reason that the refusal gives.
 
 const network = "the Services lead to where the operator lets it listen";
 const files = "the operator decides where files lie in the Pod";
@@ -43,12 +43,12 @@ export const ownedParameters: ReadonlyMap<string, string> = new Map(
   Object.entries(reasons).flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 );
 
-/** The user's own, but not below this: Patroni passes lower values over without a word, or replicas would find no place. */
+/** Lowest values of settings that users can set. Patroni silently ignores lower ones, or replicas would find no slot. */
 export const lowestValues: ReadonlyMap<string, number> = new Map([
   ["max_connections", 25],
   ["max_locks_per_transaction", 32],
-  ["max_replication_slots", 10], // nine instances, and one to spare
-  ["max_wal_senders", 10], // eight replicas, and a new one that is filled takes two
+  ["max_replication_slots", 10], // nine instances and a spare one
+  ["max_wal_senders", 10], // eight replicas, and a new replica takes two while it is copied
   ["max_worker_processes", 2],
   ["wal_keep_size", 16], // in MB, its unit
 ]);

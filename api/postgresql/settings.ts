@@ -1,4 +1,4 @@
-// The settings that the server of a major has, as its own pg_settings lists them. Refreshed by tools/postgres-settings.ts.
+// The settings of each major's server, from its pg_settings. tools/postgres-settings.ts refreshes them.
 import type { SampleDBSpec } from "../sampledb.ts";
 import settings15 from "./settings-15.json" with { type: "json" };
 import settings17 from "./settings-17.json" with { type: "json" };
@@ -9,14 +9,14 @@ export interface Setting {
   readonly name: string;
   readonly vartype: "bool" | "enum" | "integer" | "real" | "string";
   readonly context: "internal" | "postmaster" | "sighup" | "backend" | "superuser-backend" | "superuser" | "user";
-  /** What a number without a unit counts, such as 8kB. */
+  /** The unit of a number without one, such as 8kB. */
   readonly unit?: string;
   readonly min_val?: string;
   readonly max_val?: string;
   readonly enumvals?: readonly string[];
 }
 
-/** By the name in small letters: PostgreSQL does not tell capitals apart. */
+/** By the name in lower case: PostgreSQL ignores case. */
 function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   return new Map(settings.map((setting) => [setting.name.toLowerCase(), setting]));
 }

@@ -22,7 +22,7 @@ test("nothing listens, or it was given up", async () => {
   await expect(dialDirectly(pod, 1, new AbortController().signal)).rejects.toThrow("ECONNREFUSED");
   await expect(dialDirectly(pod, 1, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   const end = new AbortController();
-  const dialled = dialDirectly({ ...pod, ip: "192.0.2.1" }, 8008, end.signal); // an address that is nobody's
+  const dialled = dialDirectly({ ...pod, ip: "192.0.2.1" }, 8008, end.signal); // an address that no machine has
   end.abort(new Error("enough"));
   await expect(dialled).rejects.toThrow(/enough|ENETUNREACH|EHOSTUNREACH/);
 });

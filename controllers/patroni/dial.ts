@@ -1,4 +1,4 @@
-// How the operator reaches a database's Pods: from inside the cluster by their addresses, from outside through the API server.
+// How the operator reaches a database's Pods: inside the cluster by their addresses, from outside through the API server.
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
@@ -11,7 +11,7 @@ export interface PodAddress {
   readonly ip: string;
 }
 
-/** A plain connection, made for one use: whoever asked for it ends it. The signal ends the attempt, not the connection. */
+/** Makes a plain connection for one use, which the caller must end. The signal ends the attempt, not the connection. */
 export type Dial = (pod: PodAddress, port: number, signal: AbortSignal) => Promise<Duplex>;
 
 export const databaseAccesses = ["direct", "port-forward"] as const;

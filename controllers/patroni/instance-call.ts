@@ -1,4 +1,4 @@
-// One HTTPS request to an instance on a connection of its own: a thousand databases must not cost a thousand open connections.
+// One HTTPS request to an instance, on a connection of its own: a thousand databases must not cost a thousand open connections.
 import { once } from "node:events";
 import { type IncomingMessage, request as send } from "node:http";
 import type { Duplex } from "node:stream";
@@ -19,12 +19,12 @@ export interface InstanceRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly body?: object | undefined;
-  /** Who we are; a request that only reads needs nobody to be. */
+  /** The operator's client certificate; a request that only reads needs none. */
   readonly identity?: CertifiedKey | undefined;
 }
 
 export interface Limits {
-  /** Milliseconds for all of it, the connection and the end of the answer included. */
+  /** Milliseconds for all of it, including the connection and the end of the answer. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,13 +32,13 @@ export interface Limits {
 export interface InstanceAnswer {
   readonly status: number;
   readonly text: string;
-  /** SHA-256 of the certificate that the instance serves. */
+  /** SHA-256 of the instance's certificate. */
   readonly fingerprint: string;
-  /** When that certificate ends. */
+  /** When that certificate expires. */
   readonly expires: Date | undefined;
 }
 
-/** Far more than Patroni ever says. Whoever may run SQL as a superuser can answer in its place, without an end. */
+/** Far more than any answer of Patroni. A user who may run SQL as superuser can answer in its place, without an end. */
 const longestAnswer = 1024 * 1024;
 
 /** Rejects with a PatroniError, or with the signal's reason when that was aborted. */
@@ -57,7 +57,7 @@ export async function callInstance(instance: Instance, request: InstanceRequest,
   try {
     socket = secure(await dialled(instance, end.signal), instance, request.identity);
     await once(socket, "secureConnect", { signal: end.signal });
-    const served = socket.getPeerX509Certificate(); // gone once the connection is closed
+    const served = socket.getPeerX509Certificate(); // not available once the connection is closed
     const response = await exchange(socket, request, end.signal, () => {
       sent = true;
     });
@@ -74,7 +74,7 @@ export async function callInstance(instance: Instance, request: InstanceRequest,
   }
 }
 
-/** Waits no longer than the signal, whatever is dialled with; a connection that comes too late is closed. */
+/** Waits no longer than the signal, whatever the dialler does; a connection that comes too late is closed. */
 async function dialled({ pod, port, dial }: Instance, signal: AbortSignal): Promise<Duplex> {
   const dialling = dial(pod, port, signal);
   const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
@@ -90,7 +90,7 @@ async function dialled({ pod, port, dial }: Instance, signal: AbortSignal): Prom
   return await Promise.race([dialling, given]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
-/** The authority is the database's own, so whatever it has signed for a server is this database: names and addresses need no check. */
+/** The authority is the database's own and signs servers of this database only, so names and addresses need no check. */
 function secure(socket: Duplex, { authorities }: Instance, identity: CertifiedKey | undefined): TLSSocket {
   const secured = connect({
     socket,
@@ -98,9 +98,9 @@ function secure(socket: Duplex, { authorities }: Instance, identity: CertifiedKe
     ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
     checkServerIdentity: () => undefined,
   });
-  secured.once("close", () => socket.destroy()); // TLS leaves a connection open that was made for it
+  secured.once("close", () => socket.destroy()); // TLS leaves open a connection that it did not make itself
   socket.on("error", (error) => secured.destroy(error));
-  secured.on("error", () => undefined); // told where it is waited for; one that comes after the answer is of no interest
+  secured.on("error", () => undefined); // reported where it is awaited; an error after the answer does not matter
   return secured;
 }
 
@@ -116,7 +116,7 @@ async function exchange(
   request.once("finish", onSent);
   request.end(payload);
   const [response] = (await once(request, "response", { signal })) as [IncomingMessage];
-  request.on("error", () => undefined); // the body's reader is told
+  request.on("error", () => undefined); // the reader of the body gets it
   return response;
 }
 
@@ -128,11 +128,11 @@ async function bodyOf(response: IncomingMessage, what: string, signal: AbortSign
     if (length > longestAnswer) throw new PatroniError(`${what}: the answer is longer than ${longestAnswer} bytes`);
     chunks.push(chunk);
   }
-  signal.throwIfAborted(); // an answer without a length ends with the connection, and the connection with the deadline
+  signal.throwIfAborted(); // an answer without a length ends with the connection, which the deadline may have closed
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** OpenSSL's own words without where in its source they were said. */
+/** OpenSSL's message without its place in OpenSSL's source. */
 function reasonOf(error: Error & { readonly reason?: string }): string {
   return error.reason ?? error.message;
 }

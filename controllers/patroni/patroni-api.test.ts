@@ -1,4 +1,4 @@
-// Calls over real TLS to servers that fail in the ways that networks and certificates do. What Patroni itself does is for the e2e suites.
+// Calls over real TLS to servers that fail as networks and certificates do. The e2e suites test Patroni itself.
 import { once } from "node:events";
 import { type AddressInfo, createServer as createPlainServer, type Server } from "node:net";
 import { Duplex } from "node:stream";
@@ -22,7 +22,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** Answers a request with what `script` makes of it, as Patroni does: HTTP 1.0, and the connection's end is the answer's. */
+/** Answers a request with the result of `script`, like Patroni: HTTP 1.0, where the answer ends with the connection. */
 async function serve(script: (request: string, socket: TLSSocket) => void, certificate = kept): Promise<number> {
   const server = createServer(
     { cert: certificate.certificate, key: certificate.key, ca: kept.bundle, requestCert: true, rejectUnauthorized: false },

@@ -1,32 +1,32 @@
-// The calls that the operator makes to one instance's Patroni. Switchovers are not among them: those are asked for in the store.
+// The operator's calls to the REST API of one instance's Patroni. Switchovers are not among them: they are ordered in Patroni's ConfigMap.
 import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
 import { callInstance, type Instance, type InstanceAnswer, type InstanceRequest, type Limits } from "./instance-call.ts";
 import { PatroniError, PatroniRefused, PatroniTimeout } from "./patroni-errors.ts";
 import { type PatroniStatus, parseStatus } from "./patroni-status.ts";
 
 export interface PatroniApiOptions extends Omit<Instance, "port"> {
-  /** A client's certificate of the database's authority: Patroni does nothing for others, and tells its status to anybody. */
+  /** A client certificate of the database's authority. Patroni requires it for actions; everyone can read its status. */
   readonly identity: CertifiedKey;
-  /** 8008 unless told. */
+  /** Default: 8008. */
   readonly port?: number;
 }
 
 export type CallLimits = Partial<Limits>;
 
 export interface ObservedStatus extends PatroniStatus {
-  /** SHA-256 of the certificate that Patroni serves: that of the Secret once it has read it, and the authorities beside it. */
+  /** SHA-256 of Patroni's certificate. It is that of the Secret once Patroni has read the Secret, with the authorities in it. */
   readonly certificateFingerprint: string;
-  /** When that certificate ends. */
+  /** When that certificate expires. */
   readonly certificateExpires: Date | undefined;
 }
 
 /**
- * `under way`: Patroni has begun, or is at it since an earlier call, and goes on by itself; its status shows the end
- * (another `postmasterStartTime`). `not pending`: there was nothing to restart for.
+ * `under way`: Patroni has begun, now or after an earlier call, and continues by itself; its status shows the end (another
+ * `postmasterStartTime`). `not pending`: no setting waited for a restart.
  */
 export type Restart = "restarted" | "under way" | "not pending";
 
-/** Patroni tries a PostgreSQL that does not answer once more after a second. */
+/** More than a second: Patroni asks a PostgreSQL that does not answer again after one. */
 const defaultDeadline = 2000;
 const longestAnswerTold = 300;
 
@@ -40,7 +40,7 @@ export class PatroniApi {
   }
 
   async status(limits: CallLimits = {}): Promise<ObservedStatus> {
-    // Without our certificate: an instance that does not trust it, or not any more, can still be read.
+    // Without our certificate: the status of an instance that does not trust it (any more) can still be read.
     const request = { method: "GET", path: "/patroni" } as const;
     const { text, fingerprint, expires } = await this.#call(request, limits);
     const status = parseStatus(text);
@@ -49,12 +49,12 @@ export class PatroniApi {
   }
 
   /**
-   * Restarts PostgreSQL, and never waits longer than the deadline: Patroni answers when the restart is over, which a long
-   * shutdown checkpoint can make minutes, and carries it out also when nobody is left to hear of it.
+   * Restarts PostgreSQL, and never waits longer than the deadline. Patroni answers at the end of the restart, which a shutdown
+   * checkpoint can delay by minutes, and completes it even if the caller has gone.
    */
   async restart({ ifPending = false, ...limits }: CallLimits & { readonly ifPending?: boolean } = {}): Promise<Restart> {
     try {
-      // Patroni looks whether the condition is there, not whether it is true.
+      // Patroni checks whether the condition is present, not whether it is true.
       await this.#do("/restart", ifPending ? { restart_pending: true } : {}, limits);
       return "restarted";
     } catch (error) {
@@ -67,9 +67,9 @@ export class PatroniApi {
   }
 
   /**
-   * Throws the data of a replica away and copies it anew; resolves when that has begun, or will as soon as Patroni has broken
-   * off what it is at. A copy that is being made is begun anew, so look at the state (`creating replica`) before. The leader
-   * refuses. Whoever may lose the only copy by it has to look first.
+   * Discards the data of a replica and copies it again. Resolves when that has begun, or will begin as soon as Patroni has ended
+   * its present action. A copy under way starts over, so the caller should check the state (`creating replica`) before. The leader
+   * refuses. The caller must ensure that this is not the only copy of the data.
    */
   async reinitialize(limits: CallLimits = {}): Promise<void> {
     try {
@@ -80,9 +80,9 @@ export class PatroniApi {
   }
 
   /**
-   * Has Patroni read its file, certificates and authorities again, in its next round; PostgreSQL too. Authorities are read only
-   * when the certificate is another, and certificates not in the same round as a changed file: call it until the status shows
-   * the certificate.
+   * Makes Patroni and PostgreSQL read configuration, certificates and authorities again, in Patroni's next loop. Patroni reads
+   * authorities only if the certificate has changed, and certificates not in the same loop as a changed file: call it until the
+   * status shows the certificate.
    */
   async reload(limits: CallLimits = {}): Promise<void> {
     await this.#do("/reload", undefined, limits);
@@ -104,7 +104,7 @@ export class PatroniApi {
   }
 }
 
-/** Fit for a condition's message. Python's own error pages are whole documents. */
+/** The answer in a form for a condition's message. Error pages of Python are whole HTML documents, and are dropped. */
 function sentence(text: string): string {
   if (/^\s*<(!doctype|html)/i.test(text)) return "";
   return text.replace(/\s+/g, " ").trim().slice(0, longestAnswerTold);

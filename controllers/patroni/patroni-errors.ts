@@ -1,11 +1,11 @@
-// What can go wrong with a call to an instance's Patroni, one class for each decision that a caller makes.
+// The failures of a call to an instance's Patroni, one class for each decision that a caller makes.
 
-/** Any failure of such a call, also an answer that makes no sense. */
+/** Any failure of such a call, including an answer that can't be understood. */
 export class PatroniError extends Error {
   override readonly name: string = "PatroniError";
 }
 
-/** No answer, or not to the end: nothing listens, TLS found no trust, the connection broke. Whether something was done is not known. */
+/** No complete answer: no listener, no trust in TLS, a broken connection. Whether Patroni acted is unknown. */
 export class PatroniUnreachable extends PatroniError {
   override readonly name: string = "PatroniUnreachable";
 }
@@ -13,7 +13,7 @@ export class PatroniUnreachable extends PatroniError {
 /** Not answered in time. */
 export class PatroniTimeout extends PatroniUnreachable {
   override readonly name = "PatroniTimeout";
-  /** The whole request was handed over before: Patroni does what it was asked, whether we wait for it or not. */
+  /** The whole request was sent before: Patroni carries it out, whether the caller waits or not. */
   readonly sent: boolean;
 
   constructor(message: string, sent: boolean) {
@@ -22,7 +22,7 @@ export class PatroniTimeout extends PatroniUnreachable {
   }
 }
 
-/** Patroni answered, and does not do what was asked; `answer` is its own sentence. */
+/** Patroni refused the request; `answer` is its own sentence. */
 export class PatroniRefused extends PatroniError {
   override readonly name = "PatroniRefused";
   readonly status: number;

@@ -1,4 +1,4 @@
-// Answers of Patroni 4.0.7 with PostgreSQL 15, word for word, and what others could send in their place.
+// Answers of Patroni 4.0.7 with PostgreSQL 15, verbatim, and answers that an attacker could send in their place.
 import { expect, test } from "vitest";
 import { parseStatus } from "./patroni-status.ts";
 

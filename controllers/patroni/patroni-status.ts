@@ -1,28 +1,28 @@
-// What an instance's Patroni says of it, read with care: what is missing or odd is left out, and takes nothing else along.
+// The status that an instance's Patroni reports, parsed defensively: a missing or invalid field is left out and affects no other.
 import { z } from "zod";
 
 export interface PatroniStatus {
-  /** `running`, `starting`, `restarting`, `stopped`, `creating replica`, `start failed`, …; `unknown` when PostgreSQL runs and can't be asked. */
+  /** `running`, `starting`, `restarting`, `stopped`, `creating replica`, `start failed`, …; `unknown` if PostgreSQL does not answer. */
   readonly state: string;
-  /** `primary`, `replica`, `standby_leader`; while PostgreSQL can't be asked also `demoted`, `promoted` and `uninitialized`. */
+  /** `primary`, `replica`, `standby_leader`; while PostgreSQL does not answer also `demoted`, `promoted` and `uninitialized`. */
   readonly role: string;
   readonly patroniVersion: string | undefined;
-  /** As PostgreSQL counts: 150018. */
+  /** In PostgreSQL's numbering: 150018. */
   readonly serverVersion: number | undefined;
-  /** Another one means that PostgreSQL was restarted. */
+  /** Changes when PostgreSQL is restarted. */
   readonly postmasterStartTime: string | undefined;
   readonly systemIdentifier: string | undefined;
   readonly timeline: number | undefined;
   readonly restartPending: boolean;
-  /** What the restart is for. */
+  /** The settings that wait for the restart. */
   readonly pendingChanges: readonly PendingChange[];
   readonly wal: PrimaryWal | ReplicaWal | undefined;
-  /** Of a replica: `streaming`, or `in archive recovery`. */
+  /** For a replica: `streaming`, or `in archive recovery`. */
   readonly replicationState: string | undefined;
-  /** Those who follow this one. */
+  /** The replicas of this instance. */
   readonly replication: readonly ReplicationConnection[];
   readonly isSynchronous: boolean;
-  /** Nobody fails over or starts PostgreSQL: a person has paused the cluster. */
+  /** A person has paused the cluster: Patroni neither fails over nor starts PostgreSQL. */
   readonly paused: boolean;
   readonly hasNoLeader: boolean;
 }
@@ -30,11 +30,11 @@ export interface PatroniStatus {
 export interface PendingChange {
   readonly parameter: string;
   readonly oldValue: string;
-  /** `?` when it is set in a place that Patroni does not look after. */
+  /** `?` when the value is set in a place that Patroni does not manage. */
   readonly newValue: string;
 }
 
-/** Positions are bytes since the beginning of all WAL; as numbers they would be rounded. */
+/** Positions are bytes since the beginning of the write-ahead log; as numbers they would be rounded. */
 export interface PrimaryWal {
   readonly location: bigint;
 }
@@ -87,7 +87,7 @@ const answer = z.object({
   cluster_unlocked: yes,
 });
 
-/** Undefined when it is no status. */
+/** Undefined when the text is no status. */
 export function parseStatus(json: string): PatroniStatus | undefined {
   const parsed = answer.safeParse(parseJson(json));
   if (!parsed.success) return undefined;
@@ -139,7 +139,7 @@ function parseJson(json: string): unknown {
   }
 }
 
-/** A position has 64 bits, and a number of JavaScript 53. */
+/** A position has 64 bits, and a JavaScript number 53. */
 function exactPositions(name: string, value: unknown, context?: { readonly source?: string }): unknown {
   return name.endsWith("location") && Number.isInteger(value) ? BigInt(context?.source ?? String(value)) : value;
 }

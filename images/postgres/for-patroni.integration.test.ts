@@ -1,4 +1,4 @@
-// What Patroni calls when it stops and starts a server, with processes that answer as a server does, or don't.
+// The programs that Patroni calls to stop and start a server, with processes that answer like a server or not at all.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,14 +6,14 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { type CommandError, run } from "../../tools/command.ts";
 
-/** A process is known by the name of its program. */
+/** A process whose name is that of its program. */
 const postgres = join(mkdtempSync(join(tmpdir(), "postgres-")), "postgres");
 symlinkSync("/bin/bash", postgres);
 afterAll(() => rmSync(dirname(postgres), { recursive: true }));
 
 const programs = join(import.meta.dirname, "for-patroni");
 
-/** A directory as PostgreSQL leaves it while this process is its server. */
+/** A data directory as PostgreSQL leaves it while this process is its server. */
 function dataOf(server: ChildProcess | undefined): string {
   const data = mkdtempSync(join(tmpdir(), "before-stop-"));
   onTestFinished(() => rmSync(data, { recursive: true }));
@@ -21,7 +21,7 @@ function dataOf(server: ChildProcess | undefined): string {
   return data;
 }
 
-/** Resolves when it is ready for a signal. */
+/** Resolves when the process is ready for a signal. */
 async function serverThat(answer: string): Promise<ChildProcess> {
   const server = spawn(postgres, ["-c", `trap '${answer}' INT; echo up; while true; do sleep 0.02; done`], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -37,30 +37,30 @@ const beforeStop = async (server: ChildProcess | undefined) => {
   return (performance.now() - begin) / 1000;
 };
 
-test("a server that stops has ended when the hook has", async () => {
+test("before-stop returns after a server that stops quickly has ended", async () => {
   const server = await serverThat("exit 0");
   await beforeStop(server);
   expect(() => process.kill(server.pid as number, 0)).toThrow("ESRCH");
 });
 
-test("a server that takes long is left to Patroni, which has its own patience", async () => {
+test("before-stop leaves a server that stops slowly to Patroni", async () => {
   const server = await serverThat(":");
   expect(await beforeStop(server)).toBeLessThan(10);
   expect(server.exitCode).toBeNull();
 });
 
-test("a number that another process has by now is no server's", async () => {
+test("before-stop ignores a pid that belongs to another process", async () => {
   const other = spawn("sleep", ["60"]);
   onTestFinished(() => void other.kill("SIGKILL"));
   await beforeStop(other);
   expect(other.exitCode ?? other.signalCode).toBeNull();
 });
 
-test("where there is no server, there is nothing to stop", async () => {
+test("before-stop does nothing without a server", async () => {
   await beforeStop(undefined);
 });
 
-/** Asks through a pg_isready of these lines, which may count in a file; resolves to the exit code and the seconds it took. */
+/** Runs our pg_isready with a real one of these lines, which may count in a file; resolves to exit code and duration in seconds. */
 async function isReady(...lines: readonly string[]) {
   const directory = dataOf(undefined);
   writeFileSync(join(directory, "pg_isready"), ["#!/bin/bash", `cd ${directory}`, ...lines].join("\n"), { mode: 0o755 });
@@ -73,11 +73,11 @@ async function isReady(...lines: readonly string[]) {
   return { code, seconds: (performance.now() - begin) / 1000 };
 }
 
-test("a server that starts within the second is ready at the first question", async () => {
+test("pg_isready finds a server that starts within the second at the first call", async () => {
   expect(await isReady("echo >> asked", "[ $(wc -l < asked) -gt 3 ] || exit 2")).toMatchObject({ code: 0 });
 });
 
-test("a server that does not answer holds nobody up for longer than one question takes", async () => {
+test("pg_isready takes no longer than one call for a server that does not answer", async () => {
   const { code, seconds } = await isReady("sleep 3", "exit 2");
   expect(code).toBe(2);
   expect(seconds).toBeLessThan(15);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs packages into an image layer and leaves nothing of the installing behind.
+# Installs packages into an image layer and removes everything that only the installation needs.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 

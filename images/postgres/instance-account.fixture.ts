@@ -1,4 +1,4 @@
-// The account of an instance's Pod on a real API server, for the programs that use it.
+// The service account of an instance's Pod on a real API server, for tests of the programs that use it.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -14,7 +14,7 @@ export class InstanceAccount {
     this.#directory = directory;
   }
 
-  /** It may do what an instance's may, and nothing more. */
+  /** It has exactly the rights of an instance. */
   static async make(plane: StandaloneControlPlane, name: string, pods: readonly string[]): Promise<InstanceAccount> {
     const metadata = { name };
     const rules = [
@@ -38,7 +38,7 @@ export class InstanceAccount {
     return new InstanceAccount(plane, directory);
   }
 
-  /** Runs a program of the image with it; resolves to its log. */
+  /** Runs a program of the image with this account; resolves to its log. */
   async run(program: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
     const { hostname, port } = new URL(this.#plane.url);
     const env = {

@@ -1,6 +1,6 @@
-"""The few requests that the programs of an instance make of the API server, with the account of their Pod.
+"""The few requests of an instance's programs to the API server, with the service account of their Pod.
 
-Clients wait for some of them: nothing is imported that is not needed.
+Clients wait for some of them, so nothing is imported that is not needed.
 """
 import http.client
 import json
@@ -11,7 +11,7 @@ SECONDS_FOR_AN_ANSWER = 2
 
 account = os.environ.get("SERVICE_ACCOUNT_DIRECTORY", "/var/run/secrets/kubernetes.io/serviceaccount")
 
-#: What may be wrong for a moment, and is worth another try.
+#: Failures that may pass, and are worth another try.
 ERRORS = (OSError, ValueError, http.client.HTTPException)
 
 
@@ -21,7 +21,7 @@ def read(file):
 
 
 def trusting(authority):
-    # Not ssl.create_default_context: since Python 3.13 that refuses authorities as some clusters have them.
+    # Not ssl.create_default_context: since Python 3.13 it refuses the authorities of some clusters.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(authority)
     return context
@@ -45,7 +45,7 @@ class Kubernetes:
         }
 
     def call(self, method, path, body=None, api="/api/v1"):
-        """The answer's object; None when there is no such object."""
+        """The object in the answer; None when it does not exist."""
         self.connection.request(method, f"{api}/namespaces/{self.namespace}{path}", body and json.dumps(body), self.headers)
         response = self.connection.getresponse()
         answer = json.loads(response.read())
@@ -56,6 +56,6 @@ class Kubernetes:
         return answer
 
     def annotations(self, config_map):
-        """Where Patroni keeps what it knows; none where there is no such ConfigMap."""
+        """The annotations of one of Patroni's ConfigMaps; empty when it does not exist."""
         found = self.call("GET", f"/configmaps/{config_map}") or {"metadata": {}}
         return found["metadata"].get("annotations", {})

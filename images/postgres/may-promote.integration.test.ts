@@ -1,4 +1,4 @@
-// Who may be promoted, by what the instances say of their logs. That Patroni asks, and goes by the answer, is shown in e2e.
+// Which instance may be promoted, given the logs of all. That Patroni asks and obeys is tested in e2e.
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
@@ -6,45 +6,49 @@ import { run } from "../../tools/command.ts";
 type Cases = readonly [string, { state: object; logs: Record<string, readonly [timeline: number, position: number]> }, boolean | null][];
 
 const cases: Cases = [
-  ["a vote, of one that is as far", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
-  ["a vote, of one that is behind", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 90] } }, true],
-  ["somebody is ahead", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 101] } }, false],
-  ["nobody has answered yet", { state: sync(1, "a", "b"), logs: { a: [1, 100] } }, null],
-  ["it does not know itself yet", { state: sync(0, "a"), logs: { b: [1, 100] } }, null],
+  ["another synchronous instance has as much log", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
+  ["another synchronous instance has less log", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 90] } }, true],
+  ["another synchronous instance has more log", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 101] } }, false],
+  ["no other instance has answered yet", { state: sync(1, "a", "b"), logs: { a: [1, 100] } }, null],
+  ["its own log is not known yet", { state: sync(0, "a"), logs: { b: [1, 100] } }, null],
   ["its own timeline is not known", { state: sync(0, "a"), logs: { a: [0, 100] } }, null],
   ["no vote is needed", { state: sync(0, "a"), logs: { a: [1, 100] } }, true],
-  ["not among those for whom commits wait: one of them must agree", { state: sync(0, "b"), logs: { a: [1, 100] } }, null],
-  ["not among those for whom commits wait, and one of them agrees", { state: sync(0, "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
-  ["the last primary is ahead with what was never acknowledged", { state: sync(0, "a"), logs: { a: [1, 100], p: [1, 120] } }, true],
+  ["not a synchronous instance: a synchronous one must agree", { state: sync(0, "b"), logs: { a: [1, 100] } }, null],
+  ["not a synchronous instance, and a synchronous one agrees", { state: sync(0, "b"), logs: { a: [1, 100], b: [1, 100] } }, true],
+  [
+    "the last primary is ahead with commits that were never acknowledged",
+    { state: sync(0, "a"), logs: { a: [1, 100], p: [1, 120] } },
+    true,
+  ],
   ["the last primary that is ahead has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], p: [1, 120] } }, null],
   ["the last primary agrees", { state: sync(1, "a", "b"), logs: { a: [1, 100], p: [1, 100] } }, true],
-  ["more log, of an older timeline", { state: sync(1, "a", "b"), logs: { a: [1, 200], b: [2, 100] } }, false],
-  ["one whose server does not run has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 0] } }, null],
-  ["one that knows no timeline has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [0, 100] } }, null],
-  ["a stranger has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], c: [1, 100] } }, null],
+  ["more log than another instance, on an older timeline", { state: sync(1, "a", "b"), logs: { a: [1, 200], b: [2, 100] } }, false],
+  ["an instance whose server does not run has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [1, 0] } }, null],
+  ["an instance without a known timeline has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], b: [0, 100] } }, null],
+  ["an instance that is not synchronous has no vote", { state: sync(1, "a", "b"), logs: { a: [1, 100], c: [1, 100] } }, null],
 ];
 
-/** As Patroni keeps it: p was the last primary, and commits waited for these. */
+/** Patroni's `sync` state: p was the last primary, and commits waited for these. */
 function sync(quorum: number, ...standbys: readonly string[]): object {
   return { leader: "p", sync_standby: standbys.join(","), quorum: String(quorum) };
 }
 
 const waitsForNobody: readonly [string, Cases[number][1]["logs"], boolean][] = [
-  ["alone", { a: [1, 100] }, true],
-  ["others are of its history, also where one has more: Patroni compares that", { a: [2, 100], b: [2, 200], c: [1, 300] }, true],
-  ["more log, of an older timeline", { a: [1, 200], b: [2, 100] }, false],
-  ["one whose server does not run tells nothing", { a: [1, 200], b: [2, 0] }, true],
+  ["no other instance", { a: [1, 100] }, true],
+  ["others share its history, and one has more log: Patroni compares that", { a: [2, 100], b: [2, 200], c: [1, 300] }, true],
+  ["more log than another instance, on an older timeline", { a: [1, 200], b: [2, 100] }, false],
+  ["an instance whose server does not run does not count", { a: [1, 200], b: [2, 0] }, true],
 ];
 
 const named = { "sampledb.io/named": "a" };
 const switchovers: readonly [string, { order: object; told: string | undefined }, boolean][] = [
-  ["has all that the last primary had", { order: named, told: "100" }, false],
-  ["has more than it told last", { order: named, told: "90" }, false],
-  ["lacks some of it", { order: named, told: "101" }, true],
-  ["nothing was told", { order: named, told: undefined }, false],
-  ["another is named: Patroni compares", { order: { "sampledb.io/named": "b" }, told: "101" }, false],
-  ["no switchover: it is to lead with what it has", { order: { member: "a" }, told: "101" }, false],
-  ["nobody has ordered it: a failover", { order: {}, told: "101" }, false],
+  ["it has the last primary's whole log", { order: named, told: "100" }, false],
+  ["it has more log than the last primary reported", { order: named, told: "90" }, false],
+  ["it lacks a part of the last primary's log", { order: named, told: "101" }, true],
+  ["the last primary's position is not known", { order: named, told: undefined }, false],
+  ["a switchover names another instance: Patroni compares", { order: { "sampledb.io/named": "b" }, told: "101" }, false],
+  ["an order without a switchover: it leads with the log that it has", { order: { member: "a" }, told: "101" }, false],
+  ["no order: a failover", { order: {}, told: "101" }, false],
 ];
 
 const program = `
@@ -72,12 +76,15 @@ beforeAll(async () => {
   [verdicts, withoutVotes, leftBehind] = JSON.parse(answer);
 });
 
-test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))("$name: $expected", ({ expected, index }) => {
-  expect(verdicts[index]).toBe(expected);
-});
+test.each(cases.map(([name, , expected], index) => ({ name, expected, index })))(
+  "may promote, synchronous: $name: $expected",
+  ({ expected, index }) => {
+    expect(verdicts[index]).toBe(expected);
+  },
+);
 
 test.each(waitsForNobody.map(([name, , expected], index) => ({ name, expected, index })))(
-  "commits wait for nobody: $name: $expected",
+  "may promote, asynchronous: $name: $expected",
   ({ expected, index }) => expect(withoutVotes[index]).toBe(expected),
 );
 

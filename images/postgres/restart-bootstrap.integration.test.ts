@@ -1,4 +1,4 @@
-// What becomes of a volume whose bootstrap was cut short, with Patroni's note on a real API server.
+// What restart-bootstrap does with a volume whose bootstrap was interrupted, with Patroni's annotation on a real API server.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -37,7 +37,7 @@ async function notes(): Promise<object> {
 
 const left = () => ({ data: existsSync(join(volume, "data")), mark: existsSync(join(volume, "initializing")) });
 
-test("somebody was at it, and it was this one: begun anew, with the note taken back", async () => {
+test("an interrupted bootstrap of this instance starts again, without data and annotation", async () => {
   await makeNote({ initialize: "", config: "{}" });
   expect(await restart()).toContain("begun anew");
   expect(left()).toEqual({ data: false, mark: false });
@@ -45,16 +45,16 @@ test("somebody was at it, and it was this one: begun anew, with the note taken b
 });
 
 test.each([
-  ["it was done after all", { initialize: "7300000000000000001", config: "{}" }],
-  ["nobody is said to be at it", { config: "{}" }],
-])("%s: nothing is removed but the mark", async (_, annotations) => {
+  ["the bootstrap was completed", { initialize: "7300000000000000001", config: "{}" }],
+  ["no instance is bootstrapping", { config: "{}" }],
+])("%s: only the mark is removed", async (_, annotations) => {
   await makeNote(annotations);
   expect(await restart()).toContain("it was done already");
   expect(left()).toEqual({ data: true, mark: false });
   expect(await notes()).toEqual(annotations);
 });
 
-test("somebody is at it, and it is another: where there is no data, Patroni has taken this one's note back itself", async () => {
+test("with an annotation and without data, only the mark is removed: another instance bootstraps", async () => {
   rmSync(join(volume, "data"), { recursive: true });
   mkdirSync(join(volume, "data"));
   await makeNote({ initialize: "" });
@@ -63,12 +63,12 @@ test("somebody is at it, and it is another: where there is no data, Patroni has 
   expect(await notes()).toEqual({ initialize: "" });
 });
 
-test("there is no note at all, as where a person has deleted it: nothing is removed but the mark", async () => {
+test("without Patroni's ConfigMap, as after a person deleted it, only the mark is removed", async () => {
   await restart();
   expect(left()).toEqual({ data: true, mark: false });
 });
 
-test("an API server that can't be asked: everything stays, and the container is started again", async () => {
+test("without an answer of the API server everything stays, and the program fails so that the container restarts", async () => {
   await makeNote({ initialize: "" });
   await expect(restart({ KUBERNETES_SERVICE_PORT: String(await freePort()), SECONDS_TO_TRY: "2" })).rejects.toThrow(
     /can't be asked about it/,

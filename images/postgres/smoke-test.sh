@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks a container of the PostgreSQL image from inside, as whatever user it runs: every check prints a line, a failed
-# one also what it said, and the exit code tells whether all passed.
+# Checks a container of the PostgreSQL image from inside, as the user it runs as. Every check prints a line, a failed one also its
+# output, and the exit code shows whether all passed.
 #   kubectl exec -i POD -- bash -s < images/postgres/smoke-test.sh
 set -u
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ nothing_is_setuid() { [ -z "$(find / -xdev -type f -perm /6000 -print -quit 2>/d
 no_keys() { ! grep -rlsE -e '-----BEGIN.*PRIVATE KEY' /etc /usr/share/ca-certificates /var/lib --exclude-dir=postgresql; }
 libraries_are_there() { ! ldd "$@" | grep 'not found'; }
 version_is() { local want=$1; shift; "$@" | grep -F "$want" || { "$@"; false; }; }
-exporter_version() { prometheus-postgres-exporter --version 2>&1; } # to stderr
+exporter_version() { prometheus-postgres-exporter --version 2>&1; } # it prints to stderr
 first_process_is() { [ "$(cat /proc/1/comm)" = "$1" ]; }
 handover_is_patched() { grep -q 'self.wait_for_next_leader()' /usr/lib/python3/dist-packages/patroni/ha.py; }
 list_is_patched() { grep -A1 'self._condition.notify()' /usr/lib/python3/dist-packages/patroni/dcs/kubernetes.py | grep -q 'self._dcs.event.set()'; }
@@ -33,7 +33,7 @@ asks_without_hostname() { ! env -u HOSTNAME may-promote 2>&1; }
 ends_without_scope() { ! restart-bootstrap 2>&1; }
 ends_without_hostname() { ! env -u HOSTNAME take-writes on_start replica none 2>&1; }
 
-# A server of its own beside the one that may run here: no TCP, its socket and its data in a directory that goes.
+# A server of its own beside one that may run here: without TCP, with its socket and data in a temporary directory.
 server_works() {
     local bin=$1/bin data=$work/data-${1##*/}
     "$bin/initdb" -D "$data" --auth=trust --data-checksums --locale-provider=icu --icu-locale=und &&

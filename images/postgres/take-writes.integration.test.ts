@@ -38,14 +38,14 @@ async function makePod(name: string, ...addresses: string[]): Promise<void> {
   expect(await plane.request("PATCH", `${pods}/${name}/status`, { status })).toMatchObject({ status: 200 });
 }
 
-/** As a leader before has written it. */
+/** As a former leader has written it. */
 async function leadTo(name: string, address: string): Promise<void> {
   const targetRef = { kind: "Pod", name, uid: (await plane.request("GET", `${pods}/${name}`))?.body.metadata.uid };
   const endpoints = [{ addresses: [address], conditions: { ready: true }, targetRef }];
   expect(await plane.request("PATCH", `${slices}/orders-rw`, { endpoints })).toMatchObject({ status: 200 });
 }
 
-/** As Patroni holds its lock. */
+/** As Patroni writes its lock. */
 async function setLeader(leader: string): Promise<void> {
   const metadata = { name: "orders-leader", annotations: { leader } };
   const patched = await plane.request("PATCH", `${configMaps}/orders-leader`, { metadata });
@@ -62,26 +62,26 @@ interface Run {
   readonly port?: number;
 }
 
-/** Resolves to its log. */
+/** Resolves to the program's log. */
 async function takeWrites(pod: string, role: string, { action = "on_role_change", port }: Run = {}): Promise<string> {
   const environment = { HOSTNAME: pod, ...(port === undefined ? {} : { KUBERNETES_SERVICE_PORT: String(port) }) };
   return await account.run("take-writes", [action, role, "orders"], environment);
 }
 
-test("a new leader takes the writes from a Pod that can't give them up itself", async () => {
+test("a new leader takes the writes from a Pod that can't give them up", async () => {
   await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-1");
   expect(await takeWrites("orders-1", "primary")).toContain(": took the writes, in ");
   expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
 });
 
-test("the first leader of a new database", async () => {
+test("the first leader of a new database takes the writes", async () => {
   await setLeader("orders-0");
   expect(await takeWrites("orders-0", "primary", { action: "on_start" })).toContain(": took the writes, in ");
   expect(await writesGoTo()).toBe("orders-0 192.0.2.0");
 });
 
-test("with an address of the family that the Service has", async () => {
+test("a leader writes its address of the Service's family", async () => {
   await plane.request("DELETE", `${slices}/orders-rw`);
   await makeSlice("IPv6");
   await setLeader("orders-2");
@@ -89,7 +89,7 @@ test("with an address of the family that the Service has", async () => {
   expect(await writesGoTo()).toBe("orders-2 2001:db8::2");
 });
 
-test("what is right already is not written", async () => {
+test("a leader that already has the writes does not write again", async () => {
   await setLeader("orders-1");
   await takeWrites("orders-1", "primary");
   const before = await plane.request("GET", `${slices}/orders-rw`);
@@ -98,7 +98,7 @@ test("what is right already is not written", async () => {
   expect(after?.body.metadata).toEqual(before?.body.metadata);
 });
 
-test("a leader whose address is another one now", async () => {
+test("a leader whose address has changed takes the writes again", async () => {
   await leadTo("orders-1", "192.0.2.99");
   await setLeader("orders-1");
   expect(await takeWrites("orders-1", "primary", { action: "on_start" })).toContain(": took the writes, in ");
@@ -112,14 +112,14 @@ test.each(["replica", "demoted", "standby_leader"])("as %s a Pod gives the write
   expect(await writesGoTo()).toBe("");
 });
 
-test.each(["replica", "demoted", "standby_leader"])("as %s a Pod leaves another's alone", async (role) => {
+test.each(["replica", "demoted", "standby_leader"])("as %s a Pod leaves another Pod's endpoint alone", async (role) => {
   await leadTo("orders-1", "192.0.2.1");
   await setLeader("orders-1");
   expect(await takeWrites("orders-0", role)).toContain(": nothing to change, in ");
   expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
 });
 
-test("a primary that was killed and comes back keeps them for as long as it has the lock", async () => {
+test("a primary that was killed and comes back keeps the writes while it has the lock", async () => {
   await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-0");
   const coming = takeWrites("orders-0", "replica", { action: "on_start" });
@@ -130,14 +130,14 @@ test("a primary that was killed and comes back keeps them for as long as it has 
   expect(await writesGoTo()).toBe("");
 });
 
-test("one that comes back and is not promoted does not keep them for ever", async () => {
+test("a primary that comes back and is not promoted gives the writes up after a while", async () => {
   await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-0");
   expect(await takeWrites("orders-0", "replica", { action: "on_start" })).toContain(": gave the writes up, in ");
   expect(await writesGoTo()).toBe("");
 });
 
-test("whoever lost the lock again changes nothing", async () => {
+test("a Pod that has lost the lock again changes nothing", async () => {
   await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-2");
   expect(await takeWrites("orders-1", "primary")).toContain("not the leader");
@@ -155,12 +155,12 @@ test("of two leaders that follow each other at once, the last one has the writes
   }
 });
 
-test("without a lock nobody is the leader", async () => {
+test("without a lock no Pod takes the writes", async () => {
   expect(await takeWrites("orders-1", "primary")).toContain("not the leader");
   expect(await writesGoTo()).toBe("");
 });
 
-test("an API server that is away for a moment is asked again", async () => {
+test("take-writes retries while the API server is away for a moment", async () => {
   await leadTo("orders-0", "192.0.2.0");
   await setLeader("orders-1");
   plane.pausePart("kube-apiserver");
@@ -169,7 +169,7 @@ test("an API server that is away for a moment is asked again", async () => {
   expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
 });
 
-test("after half a minute it gives up, and says why: the operator goes on where it ended", async () => {
+test("take-writes gives up after half a minute and logs why: the operator continues", async () => {
   await plane.request("DELETE", `${slices}/orders-rw`);
   await setLeader("orders-1");
   const nobody = await freePort();

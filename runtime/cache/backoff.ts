@@ -1,16 +1,16 @@
-// How long to wait before trying again.
+// Delays between retries.
 import type { Clock } from "../clock.ts";
 
 export interface BackoffOptions {
   readonly first?: number;
   readonly most?: number;
-  /** Failures are forgotten after so long without one. Without it, only `reset` forgets them. */
+  /** Failures are forgotten after so long without one. Without this, only `reset` forgets them. */
   readonly calm?: number;
   readonly clock: Clock;
   readonly random?: () => number;
 }
 
-/** Doubles from `first` to `most`, with jitter, so that many who lost the same server don't come back at the same moment. */
+/** Doubles from `first` to `most`, with jitter, so that many clients that lost the same server don't return at the same moment. */
 export class Backoff {
   readonly #options: Required<BackoffOptions>;
   #failures = 0;
@@ -31,7 +31,7 @@ export class Backoff {
     const plain = Math.min(first * 2 ** this.#failures, most);
     const delay = plain * (1 + random());
     this.#failures += 1;
-    this.#latest = clock.now() + delay; // the wait itself is no calm
+    this.#latest = clock.now() + delay; // the wait itself does not count as calm
     return delay;
   }
 }

@@ -1,4 +1,4 @@
-// What one asks of a cache, and what one gets.
+// The interfaces of the cache: its options, and the view of one kind that readers get.
 import type { Clock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Key, KubeObject } from "../kube/object.ts";
@@ -6,30 +6,30 @@ import type { Resource } from "../kube/resource.ts";
 import type { IndexFunction } from "./indexes.ts";
 import type { Change } from "./store.ts";
 
-/** The cached objects of one kind. What is read must not be changed: others read the same objects. */
+/** The cached objects of one kind. Readers share them and must not change them. */
 export interface Cached<T extends KubeObject> {
   readonly resource: Resource<T>;
-  /** Read to the end once: before that, what is missing here may well be there. */
+  /** True once everything was read. Before that, an object that is missing here may exist. */
   readonly isSynced: boolean;
   get(key: Key): T | undefined;
-  /** By the text of its key: one that is kept is found sooner than one that is put together for each question. */
+  /** By the text of its key: faster than `get` for a caller that keeps the text. */
   at(key: string): T | undefined;
   list(namespace?: string): T[];
   listBy(index: string, value: string): T[];
-  /** From now on; what is there already comes as `added` and initial. A handler that throws is reported and harms nobody. */
+  /** Reports changes from now on; existing objects come as `added` and initial. A handler that throws is reported to the listener. */
   subscribe(handler: (change: Change<T>) => void): void;
   readonly size: number;
-  /** Limited to labels or fields: what is not here may be there all the same. */
+  /** True if the watch has a label or field selector: an object that is missing here may exist. */
   readonly isSelective: boolean;
 }
 
 export interface WatchedKind<T extends KubeObject> {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** In place of the cache's own namespaces. */
+  /** Replaces the cache's own namespaces. */
   readonly namespaces?: readonly string[];
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
-  /** Takes off what nobody reads, before an object is kept. Gives a new object, and leaves alone what it is given. */
+  /** Drops unused fields before an object is stored. Must return a new object and leave its argument unchanged. */
   readonly trim?: (object: T) => T;
 }
 
@@ -38,7 +38,7 @@ export interface CacheOptions {
   /** Empty: all namespaces. */
   readonly namespaces?: readonly string[];
   readonly listener?: CacheListener;
-  /** How long a watch may be silent before it is taken for dead. The API server sends something every minute. */
+  /** A watch that is silent for so long counts as dead. The API server sends a bookmark every minute. */
   readonly silenceMilliseconds?: number;
   readonly clock?: Clock;
 }
@@ -46,6 +46,6 @@ export interface CacheOptions {
 export interface CacheListener {
   listed(resource: string): void;
   watchEnded(resource: string, error: Error | undefined): void;
-  /** A handler threw, or an index or a trim did: the object is named. */
+  /** A handler, an index or a trim threw; `resource` names the object. */
   handlerFailed(resource: string, error: unknown): void;
 }

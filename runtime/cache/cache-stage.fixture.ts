@@ -1,4 +1,4 @@
-// A cache of the ConfigMaps of a test's own namespace, which asks through a proxy, and someone who looks past it.
+// A stage for tests: a cache of one namespace's ConfigMaps behind a proxy, and a client that goes around the proxy.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import { KubeClient } from "../kube/client.ts";
@@ -14,9 +14,9 @@ import { describe, Recorder } from "./recorder.fixture.ts";
 const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");
 
 export interface StageOptions {
-  /** Of the proxy. */
+  /** Kubeconfig for the proxy. */
   readonly kubeconfig: string;
-  /** Of the API server itself. */
+  /** Kubeconfig for the API server itself. */
   readonly direct: string;
   readonly namespace: string;
   readonly silenceMilliseconds?: number;
@@ -28,9 +28,9 @@ export class CacheStage implements AsyncDisposable {
   readonly cache: Cache;
   readonly configMaps: Cached<Model<V1ConfigMap>>;
   readonly recorder: Recorder;
-  /** Past the proxy, and unknown to the cache. */
+  /** Goes around the proxy; the cache does not know of its writes. */
   readonly others: KubeClient;
-  /** Through the proxy; the cache is told of its writes. */
+  /** Goes through the proxy; the cache shows its writes. */
   readonly client: KubeClient;
   readonly failures: string[] = [];
   readonly ends: string[] = [];
@@ -60,7 +60,7 @@ export class CacheStage implements AsyncDisposable {
     this.recorder = new Recorder(this.configMaps as unknown as Cached<KubeObject>);
   }
 
-  /** The namespace is made; the cache is not started. */
+  /** Creates the namespace; does not start the cache. */
   static async open(options: StageOptions): Promise<CacheStage> {
     const stage = new CacheStage(options);
     await stage.createNamespace(stage.namespace);
@@ -80,7 +80,7 @@ export class CacheStage implements AsyncDisposable {
     return this.#mutator;
   }
 
-  /** What the cache has and what was told of it, and what there is: both the same when it has caught up. */
+  /** The objects of the cache, of its reports and of the API server: all the same once the cache has caught up. */
   async compare(): Promise<{ cached: string[]; told: string[]; mistakes: string[]; real: string[] }> {
     const real: string[] = [];
     for await (const page of this.others.pages(configMaps, { namespace: this.namespace })) real.push(...page.items.map(describe));
@@ -88,7 +88,7 @@ export class CacheStage implements AsyncDisposable {
     return { cached, told: this.recorder.present, mistakes: this.recorder.mistakes, real: real.sort() };
   }
 
-  /** Empty when the cache is right and has told so, each end once. */
+  /** Empty when the cache is right and has reported each change consistently, each removal once. */
   async differences(): Promise<string[]> {
     const { cached, told, mistakes, real } = await this.compare();
     const apart = (what: string, one: string[], two: string[]) =>
@@ -102,7 +102,7 @@ export class CacheStage implements AsyncDisposable {
     ];
   }
 
-  /** Waits until the cache is right; resolves to what is wrong when it does not become so in time. */
+  /** Waits until the cache is right; resolves to the differences if that takes too long. */
   async caughtUp(milliseconds = 15_000): Promise<string[]> {
     const end = performance.now() + milliseconds;
     for (;;) {

@@ -17,14 +17,14 @@ function stage(options: Partial<CacheOptions> = {}) {
   return { clock, server, cache, stop };
 }
 
-test("a kind that is watched already is given again, and can't be told anew how", () => {
+test("a second watch of a kind returns the same view, and refuses other options", () => {
   const { cache } = stage();
   const cached = cache.watch(things, { labelSelector: "a=b" });
   expect(cache.watch(things)).toBe(cached);
   expect(() => cache.watch(things, { labelSelector: "a=c" })).toThrow("things.test.sampledb.io is watched already");
 });
 
-test("kinds that are asked for after the start are watched as well, and end with the others", async () => {
+test("kinds that are requested after the start are watched too, and end with the others", async () => {
   const { clock, server, cache, stop } = stage();
   cache.watch(things);
   cache.start(stop.signal);
@@ -40,7 +40,7 @@ test("kinds that are asked for after the start are watched as well, and end with
   expect(clock.armed).toBe(0);
 });
 
-test("synchronized when every namespace is, and its trouble is that of any", async () => {
+test("a kind is synced when every namespace is, and has the problem of any namespace", async () => {
   const { clock, server, cache, stop } = stage({ namespaces: ["one", "two"] });
   cache.watch(things);
   cache.start(stop.signal);
@@ -53,9 +53,9 @@ test("synchronized when every namespace is, and its trouble is that of any", asy
 });
 
 test.each([
-  ["none are told", {}, [undefined]],
-  ["all are told, by an empty name", { namespaces: ["", "one"] }, [undefined]],
-  ["some are told", { namespaces: ["one", "two", "one"] }, ["one", "two"]],
+  ["none are given", {}, [undefined]],
+  ["an empty name is given", { namespaces: ["", "one"] }, [undefined]],
+  ["some are given", { namespaces: ["one", "two", "one"] }, ["one", "two"]],
 ])("namespaces, when %s", async (_, options, expected) => {
   const { clock, server, cache, stop } = stage(options);
   cache.watch(things);
@@ -65,7 +65,7 @@ test.each([
   expect(server.watches.map(({ options }) => options.namespace)).toEqual([...expected, undefined]);
 });
 
-test("one's own writes are shown where the kind and the namespace are watched, and told to nobody before their event", async () => {
+test("own writes are shown where kind and namespace are watched, and reported only with their event", async () => {
   const { clock, server, cache, stop } = stage({ namespaces: ["one"] });
   const cached = cache.watch(things);
   cache.start(stop.signal);
@@ -81,7 +81,7 @@ test("one's own writes are shown where the kind and the namespace are watched, a
   expect(told).toEqual(["added a"]);
 });
 
-test("who comes later is told of what is there, as initial", async () => {
+test("a late subscriber gets the existing objects, as initial", async () => {
   const { clock, server, cache, stop } = stage();
   const cached = cache.watch(things);
   cache.start(stop.signal);

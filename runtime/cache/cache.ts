@@ -1,4 +1,4 @@
-// The kinds that the controllers watch, in memory: read as often as they like, without a request.
+// The watched kinds in memory: controllers read them as often as they like, without a request.
 import type { PendingWrite, WriteObserver } from "../kube/client.ts";
 import type { Key, KubeObject } from "../kube/object.ts";
 import { type Resource, resourceName } from "../kube/resource.ts";
@@ -10,7 +10,7 @@ export type { Cached, CacheListener, CacheOptions, WatchedKind } from "./cache-o
 export class Cache implements WriteObserver {
   readonly #options: CacheOptions;
   readonly #kinds = new Map<string, CachedKind<KubeObject>>();
-  /** Every read of every reconcile asks for a kind, and nearly all by the same few constants. */
+  /** Every read of every reconcile looks up a kind, nearly always by the same few constants. */
   readonly #found = new WeakMap<Resource, CachedKind<KubeObject>>();
   #signal: AbortSignal | undefined;
   #running: Promise<void>[] = [];
@@ -19,7 +19,7 @@ export class Cache implements WriteObserver {
     this.#options = options;
   }
 
-  /** The cached objects of a kind, watched from the start on, or from now when it has started. Asking again gives the same. */
+  /** The cached objects of a kind. Watched from `start` on, or at once if the cache has started. A second call returns the same. */
   watch<T extends KubeObject>(resource: Resource<T>, watched: WatchedKind<T> = {}): Cached<T> {
     const name = resourceName(resource);
     const known = this.#kinds.get(name);
@@ -33,7 +33,7 @@ export class Cache implements WriteObserver {
     return kind;
   }
 
-  /** The cached objects of a kind that someone has said is to be watched. */
+  /** The cached objects of a kind that `watch` declared before; throws for any other. */
   watched<T extends KubeObject>(resource: Resource<T>): Cached<T> {
     const known = this.#found.get(resource) ?? this.#kinds.get(resourceName(resource));
     if (!known) throw new Error(`${resourceName(resource)} is not watched: what is there is not known without a request`);
@@ -47,7 +47,7 @@ export class Cache implements WriteObserver {
     this.#running = [...this.#kinds.values()].map((kind) => kind.run(signal));
   }
 
-  /** Resolves when every kind that is watched has been read once. */
+  /** Resolves when every watched kind has been read once. */
   async synced(): Promise<void> {
     await Promise.all([...this.#kinds.values()].map((kind) => kind.synced));
   }
@@ -57,12 +57,12 @@ export class Cache implements WriteObserver {
     await Promise.all(this.#running);
   }
 
-  /** Kinds that were never read to the end, with the reason where one is known. */
+  /** Kinds that were never read completely, with the reason where one is known. */
   unsynced(): string[] {
     return [...this.#kinds].flatMap(([name, kind]) => (kind.isSynced ? [] : [kind.problem ? `${name} (${kind.problem})` : name]));
   }
 
-  /** What each kind's watch is like, for health and metrics. */
+  /** The state of each kind's watch, for health and metrics. */
   watches(): { resource: string; objects: number; silentSeconds: number; problem: string | undefined }[] {
     return [...this.#kinds].map(([resource, kind]) => ({
       resource,

@@ -1,4 +1,4 @@
-// One kind in memory: its watches, one for each namespace or one for all, and those who are told of its changes.
+// One kind in memory: its watches (one for each namespace, or one for all) and its subscribers.
 import { systemClock } from "../clock.ts";
 import type { PendingWrite } from "../kube/client.ts";
 import { type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
@@ -69,7 +69,7 @@ export class CachedKind<T extends KubeObject> implements Cached<T> {
 
   subscribe(handler: (change: Change<T>) => void): void {
     this.#handlers.push(handler);
-    // Not one's own writes: the watch is going to bring them, and would tell of them a second time.
+    // Without this process's own writes: the watch will bring those, and would report them a second time.
     for (const object of this.#store.watched()) this.#tellOne(handler, { type: "added", object, initial: true });
   }
 
@@ -106,7 +106,7 @@ export class CachedKind<T extends KubeObject> implements Cached<T> {
     this.#attempt(change.object, undefined, () => handler(change));
   }
 
-  /** One odd object would otherwise end the watch of its kind each time that it comes by. */
+  /** Without this, one object that an index or a trim throws on would end the watch of its kind each time it comes by. */
   #cautious({ indexes = {}, trim }: WatchedKind<T>): Pick<WatchedKind<T>, "indexes" | "trim"> {
     const cautious = (values: IndexFunction<T>) => (object: T) => this.#attempt(object, [], () => values(object));
     return {

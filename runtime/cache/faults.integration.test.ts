@@ -1,5 +1,4 @@
-// What networks and API servers do to watches: the cache is right again soon after, nothing is lost or told twice, and no
-// list is made without need.
+// Faults of networks and API servers: the cache recovers soon, loses nothing, reports nothing twice, and makes no needless list.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -9,7 +8,7 @@ import { eventually } from "../../tools/eventually.ts";
 import { CacheStage } from "./cache-stage.fixture.ts";
 import { configMap, configMaps } from "./mutator.fixture.ts";
 
-vi.setConfig({ maxConcurrency: 15 }); // they mostly wait
+vi.setConfig({ maxConcurrency: 15 }); // these tests mostly wait
 
 let plane: StandaloneControlPlane;
 
@@ -44,7 +43,7 @@ async function openScene(namespace: string, silenceMilliseconds?: number): Promi
   };
 }
 
-/** New watches meet this answer for so long, and those under way end. */
+/** Ends the present watches and gives new ones this answer for so long. */
 async function refuseWatches({ proxy }: Scene, answer: ReturnType<typeof failure>, milliseconds: number): Promise<void> {
   proxy.answer(watches, answer);
   proxy.resetConnections();
@@ -55,7 +54,7 @@ async function refuseWatches({ proxy }: Scene, answer: ReturnType<typeof failure
 interface Fault {
   readonly name: string;
   readonly make: (scene: Scene) => Promise<void>;
-  /** At least and at most, the first one included. */
+  /** Fewest and most lists, the first one included. */
   readonly lists: readonly [number, number];
   readonly silenceMilliseconds?: number;
 }
@@ -132,27 +131,30 @@ async function once(proxy: FaultProxy, answer: ReturnType<typeof failure>): Prom
   await eventually("it was met", 10_000, () => fault.hits === 1);
 }
 
-test.concurrent.for(faults)("$name", async ({ name, make, lists: [least, most], silenceMilliseconds }) => {
-  await using scene = await openScene(name.replaceAll(/[^a-z0-9]+/g, "-"), silenceMilliseconds);
-  const { proxy, stage } = scene;
-  stage.start();
-  await stage.cache.synced();
-  const mutator = stage.mutate();
-  await sleep(500);
-  await make(scene);
-  const { changes } = stage.recorder;
-  await eventually("changes are told again", 20_000, () => stage.recorder.changes > changes + 5);
-  await mutator.stop();
-  expect(await stage.caughtUp()).toEqual([]);
-  console.log(
-    `${name}: ${lists(proxy)} lists, ${proxy.count(watches)} watches, ${mutator.writes} writes, ${stage.recorder.changes} changes`,
-  );
-  expect(lists(proxy)).toBeGreaterThanOrEqual(least);
-  expect(lists(proxy)).toBeLessThanOrEqual(most);
-  expect(stage.cache.watches()).toMatchObject([{ problem: undefined }]);
-});
+test.concurrent.for(faults)(
+  "the cache recovers from the fault $name",
+  async ({ name, make, lists: [least, most], silenceMilliseconds }) => {
+    await using scene = await openScene(name.replaceAll(/[^a-z0-9]+/g, "-"), silenceMilliseconds);
+    const { proxy, stage } = scene;
+    stage.start();
+    await stage.cache.synced();
+    const mutator = stage.mutate();
+    await sleep(500);
+    await make(scene);
+    const { changes } = stage.recorder;
+    await eventually("changes are told again", 20_000, () => stage.recorder.changes > changes + 5);
+    await mutator.stop();
+    expect(await stage.caughtUp()).toEqual([]);
+    console.log(
+      `${name}: ${lists(proxy)} lists, ${proxy.count(watches)} watches, ${mutator.writes} writes, ${stage.recorder.changes} changes`,
+    );
+    expect(lists(proxy)).toBeGreaterThanOrEqual(least);
+    expect(lists(proxy)).toBeLessThanOrEqual(most);
+    expect(stage.cache.watches()).toMatchObject([{ problem: undefined }]);
+  },
+);
 
-test.concurrent("429: nothing is asked before it is time", async () => {
+test.concurrent("after a 429 the cache sends no request before Retry-After is over", async () => {
   await using scene = await openScene("too-many");
   const { proxy, stage } = scene;
   stage.start();
@@ -168,7 +170,7 @@ test.concurrent("429: nothing is asked before it is time", async () => {
   expect(lists(proxy)).toBe(1);
 });
 
-test.concurrent("connections that are black-holed from the start: it begins by itself when they work", async () => {
+test.concurrent("a cache whose connections are black-holed from the start syncs when they work", async () => {
   await using scene = await openScene("black-hole-at-first", 2000);
   const { proxy, stage } = scene;
   const mutator = stage.mutate();
@@ -182,7 +184,7 @@ test.concurrent("connections that are black-holed from the start: it begins by i
   expect(lists(proxy)).toBeLessThanOrEqual(2);
 });
 
-test.concurrent("deleted while nothing was heard, and the version too old since: told as removed, once", async () => {
+test.concurrent("an object that was deleted during an outage, with a version too old since, is reported as removed once", async () => {
   await using scene = await openScene("deleted-unheard", 2000);
   const { proxy, stage } = scene;
   for (let i = 0; i < 6; i++) await stage.others.create(configMaps, configMap(stage.namespace, `doomed-${i}`));
@@ -190,7 +192,7 @@ test.concurrent("deleted while nothing was heard, and the version too old since:
   await stage.cache.synced();
   proxy.blackHole(true);
   for (let i = 0; i < 5; i++) await stage.others.delete(configMaps, { namespace: stage.namespace, name: `doomed-${i}` });
-  await stage.others.create(configMaps, configMap(stage.namespace, "doomed-4")); // another of its name
+  await stage.others.create(configMaps, configMap(stage.namespace, "doomed-4")); // another object of the same name
   const fault = proxy.answer(watches, failure(410), 1);
   proxy.blackHole(false);
   await eventually("the removals are told", 15_000, () => stage.recorder.removals === 4);

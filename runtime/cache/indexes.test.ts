@@ -13,7 +13,7 @@ function store() {
   return new Store<Thing>({ indexes, now: () => 0 });
 }
 
-test("by owner, by label, by field and by several values; what has none is not found", () => {
+test("objects are found by owner, label, field and several values; objects without a value are not", () => {
   const things = store();
   things.put(thing("a", { owner: "o1", labels: { tier: "db" }, color: "red" }), true);
   things.put(thing("b", { owner: "o1", labels: { tier: "web" }, color: "red" }), true);
@@ -41,7 +41,7 @@ test("an owner that is not the controller does not count", () => {
   expect(things.listBy("owner", "o1")).toEqual([]);
 });
 
-test("values change: found under the new one alone", () => {
+test("an object whose value changed is found under the new value only", () => {
   const things = store();
   for (const name of ["a", "b", "c"]) things.put(thing(name, { color: "red" }), true);
   things.put(thing("b", { version: 2, color: "blue" }), false);
@@ -51,7 +51,7 @@ test("values change: found under the new one alone", () => {
   expect(things.listBy("color", "blue")).toEqual([]);
 });
 
-test("nothing is left of values that nobody has any more", () => {
+test("an index keeps nothing of values that no object has", () => {
   const index = new Index<Thing>(byField(({ spec }) => spec?.color));
   const [red, blue] = [thing("a", { color: "red" }), thing("a", { color: "blue" })];
   const kept = (value: string) => [...index.keys(value)];
@@ -64,14 +64,14 @@ test("nothing is left of values that nobody has any more", () => {
   expect([kept("red"), kept("blue")]).toEqual([[], []]);
 });
 
-test("the same value in a new version: the new version is found, once", () => {
+test("of an object with the same value in a new version, the new version is found, once", () => {
   const things = store();
   things.put(thing("a", { color: "red" }), true);
   things.put(thing("a", { version: 2, color: "red" }), false);
   expect(versionsOf(things.listBy("color", "red"))).toEqual(["a@2"]);
 });
 
-test("one of several with the same value goes: the others stay, down to none", () => {
+test("when one of several objects with a value goes, the others are still found", () => {
   const things = store();
   for (const name of ["a", "b", "c"]) things.put(thing(name, { color: "red" }), true);
   const left = ["b", "a", "c"].map((name) => {
@@ -88,7 +88,7 @@ test("objects of one name in two namespaces are two", () => {
   expect(things.listBy("color", "red").map(({ metadata }) => metadata.namespace)).toEqual(["two"]);
 });
 
-test("an unknown index is a mistake, and the message names those that there are", () => {
+test("an unknown index is an error whose message names the existing indexes", () => {
   expect(() => store().listBy("size", "big")).toThrow("there is no index size: there are owner, tier, color, letters");
   expect(() => new Store<Thing>({ now: () => 0 }).listBy("size", "big")).toThrow("there are none");
 });

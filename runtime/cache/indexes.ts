@@ -1,16 +1,16 @@
-// Finding objects by something other than their name.
+// Indexes: finding objects by other values than their key.
 import { controllerOf, type KubeObject } from "../kube/object.ts";
 
-/** The values under which an object is found; none, and it is not. */
+/** The values under which the index finds an object; empty if under none. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
-/** Objects by the uid of the one that controls them. */
+/** Indexes objects by the uid of their controller. */
 export const byController: IndexFunction<KubeObject> = (object) => {
   const owner = controllerOf(object);
   return owner ? [owner.uid] : [];
 };
 
-/** Objects by the value of a label. */
+/** Indexes objects by the value of a label. */
 export function byLabel(label: string): IndexFunction<KubeObject> {
   return ({ metadata }) => {
     const value = metadata.labels?.[label];
@@ -18,7 +18,7 @@ export function byLabel(label: string): IndexFunction<KubeObject> {
   };
 }
 
-/** Objects by a field of theirs. */
+/** Indexes objects by one of their fields. */
 export function byField<T extends KubeObject>(field: (object: T) => string | undefined): IndexFunction<T> {
   return (object) => {
     const value = field(object);
@@ -28,7 +28,7 @@ export function byField<T extends KubeObject>(field: (object: T) => string | und
 
 export class Index<T extends KubeObject> {
   readonly #values: IndexFunction<T>;
-  /** Most values have one object, and a set for each would cost more than the object's key. */
+  /** Most values have one object; a Set for each would take more memory than the object's key. */
   readonly #keys = new Map<string, string | Set<string>>();
 
   constructor(values: IndexFunction<T>) {

@@ -1,4 +1,4 @@
-// Someone who makes, changes and deletes ConfigMaps all the time, at a bounded rate, whatever happens to the API server.
+// A writer that creates, changes and deletes ConfigMaps all the time, at a bounded rate, whatever happens to the API server.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import type { KubeClient } from "../kube/client.ts";
@@ -19,7 +19,7 @@ export class Mutator {
   readonly #namespace: string;
   readonly #running: Promise<void>;
   #stopped = false;
-  /** Writes that the API server took. */
+  /** Writes that the API server accepted. */
   writes = 0;
 
   constructor(client: KubeClient, namespace: string) {
@@ -37,13 +37,13 @@ export class Mutator {
     for (let round = 0; !this.#stopped; round++) {
       const key = { namespace: this.#namespace, name: `mutated-${round % names}` };
       const object = configMap(key.namespace, key.name, { round: String(round) });
-      // Each name is made, changed a few times and deleted; the phases of the names differ.
+      // Each name is created, changed a few times and deleted; the phases of the names differ.
       const deletes = (Math.floor(round / names) + round) % 4 === 3;
       const options = { deadline: 2000 };
       const write = deletes ? this.#client.delete(configMaps, key, options) : this.#client.apply(configMaps, object, options);
       await write.then(
         () => this.writes++,
-        () => undefined, // an outage, or it is not there
+        () => undefined, // an outage, or a deletion of an object that does not exist
       );
       await sleep(pauseMilliseconds);
     }

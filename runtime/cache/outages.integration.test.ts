@@ -1,4 +1,4 @@
-// API servers and etcds that die, hang and come back: the cache is right again without anybody's help.
+// API servers and etcds that die, hang and come back: the cache recovers without help.
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,14 +24,14 @@ async function openStage(namespace: string, silenceMilliseconds: number): Promis
 interface Outage {
   readonly name: string;
   readonly make: () => Promise<void>;
-  /** At most, the first one included. */
+  /** Most lists, the first one included. */
   readonly lists: number;
 }
 
 const outages: readonly Outage[] = [
   {
-    // A new API server knows only what happened since it started: versions from before are too old to it, as soon as anything
-    // at all was written in between. One list is the price, for every client.
+    // A restarted API server knows only the versions since its start. Older ones are too old for it as soon as anything was
+    // written in between, so every client must list once.
     name: "api-server-killed",
     lists: 2,
     make: async () => {
@@ -70,7 +70,7 @@ const outages: readonly Outage[] = [
   },
 ];
 
-test.for(outages)("$name", async ({ name, make, lists: most }) => {
+test.for(outages)("the cache recovers from the outage $name", async ({ name, make, lists: most }) => {
   await using stage = await openStage(name, 3000);
   stage.start();
   await stage.cache.synced();
@@ -87,7 +87,7 @@ test.for(outages)("$name", async ({ name, make, lists: most }) => {
   expect(lists()).toBeLessThanOrEqual(most);
 });
 
-test("an etcd that was restored from a backup: what was made since is told as removed, and what is made now is seen", async () => {
+test("after a restore of etcd from a backup, newer objects are reported as removed and new ones are seen", async () => {
   await using stage = await openStage("restored", 2500);
   const [data, backup] = [join(plane.directory, "etcd"), join(plane.directory, "etcd-backup")];
   await stage.others.create(configMaps, configMap("restored", "kept"));
@@ -107,7 +107,7 @@ test("an etcd that was restored from a backup: what was made since is told as re
   for (const part of ["etcd", "kube-apiserver"] as const) await plane.startPart(part);
   await plane.ready();
   expect([(await stage.caughtUp(80_000)).slice(0, 3), stage.ends]).toEqual([[], expect.anything()]);
-  expect(stage.recorder.removals).toBeGreaterThanOrEqual(200); // and what the controller-manager made for the namespace, if it came late
+  expect(stage.recorder.removals).toBeGreaterThanOrEqual(200); // plus objects that the controller-manager made late for the namespace
   await stage.others.create(configMaps, configMap("restored", "after"));
   await eventually("it is seen", 5000, () => stage.configMaps.get({ namespace: "restored", name: "after" }) !== undefined);
   console.log(`restored: ${lists()} lists, ${proxy.count(watches)} watches; ${JSON.stringify(stage.ends)}`);

@@ -1,4 +1,4 @@
-// A reader sees one's own writes at once, whenever the watch brings them, and what others did once it has.
+// Readers see their own writes at once, whenever the watch brings them, and the writes of others once the watch has.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
@@ -10,7 +10,7 @@ import { clusterScoped } from "../kube/resource.ts";
 import type { Cached } from "./cache.ts";
 import { CacheStage } from "./cache-stage.fixture.ts";
 
-vi.setConfig({ maxConcurrency: 10 }); // they mostly wait
+vi.setConfig({ maxConcurrency: 10 }); // these tests mostly wait
 
 let plane: StandaloneControlPlane;
 const definitions = clusterScoped("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions");
@@ -35,10 +35,10 @@ const status = { observedGeneration: 7, conditions: [] };
 
 interface Case {
   readonly name: string;
-  /** Made by others, and known to the cache, before. */
+  /** Written by others before, and known to the cache. */
   readonly before?: (namespace: string) => Site;
   readonly write: (client: KubeClient, key: Key) => Promise<unknown>;
-  /** What is read right after it; undefined, and there must be nothing. */
+  /** What a reader gets right after the write; undefined if nothing. */
   readonly reads: object | undefined;
 }
 
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
 
 const watching = { verb: "watch", resource: "sites" } as const;
 
-test.concurrent.for(cases)("$name", async ({ name, before, write, reads }, { expect }) => {
+test.concurrent.for(cases)("a reader sees its own write: $name", async ({ name, before, write, reads }, { expect }) => {
   const proxy = await FaultProxy.start(plane);
   await using stage = await CacheStage.open({ kubeconfig: proxy.kubeconfig, direct: plane.kubeconfig, namespace: name });
   const cached: Cached<Site> = stage.cache.watch(sites);
@@ -121,7 +121,7 @@ test.concurrent.for(cases)("$name", async ({ name, before, write, reads }, { exp
     expect(cached.list().length, when).toBe(reads ? 1 : 0);
   };
 
-  // The watch is taken up when the test lets it: until then it brings nothing.
+  // The watch resumes when the test allows it; until then it brings nothing.
   const held = proxy.hold(watching);
   proxy.resetConnections();
   await eventually("the watch is held", 5000, () => held.hits > 0);
@@ -130,7 +130,7 @@ test.concurrent.for(cases)("$name", async ({ name, before, write, reads }, { exp
   held.release();
   await eventually("the watch is back", 5000, () => stage.cache.watches().every(({ problem }) => problem === undefined));
 
-  // What another does after it is seen: the write does not stand in its way.
+  // A later write of another client is seen: the own write does not hide it.
   if (reads) await stage.others.mergePatch(sites, key, { metadata: { labels: { other: "yes" } } });
   else await stage.others.create(sites, site("b", "after", name));
   const told = () => (reads ? cached.get(key)?.metadata.labels?.["other"] === "yes" : cached.get({ ...key, name: "b" }) !== undefined);
@@ -138,7 +138,7 @@ test.concurrent.for(cases)("$name", async ({ name, before, write, reads }, { exp
   if (reads) check("after the event");
   else expect(cached.list().map(({ metadata }) => metadata.name)).toEqual(["b"]);
 
-  // The event is, as nearly always, about as fast as the answer; afterwards another may have the name.
+  // The event is about as fast as the answer, as nearly always; afterwards another object may have the name.
   await write(stage.client, key).catch(() => undefined);
   await stage.others.mergePatch(sites, key, { metadata: { finalizers: null } }).catch(() => undefined);
   await stage.others.delete(sites, key).catch(() => undefined);

@@ -1,5 +1,5 @@
-// Readers, whatever happens between a write, its answer and its event: never behind their own writes, and never apart from
-// the watch for longer than it is behind.
+// Property: whatever happens between a write, its answer and its event, readers are never behind their own writes, and never
+// differ from the watch for longer than the watch is behind.
 import fc from "fast-check";
 import { test } from "vitest";
 import type { PendingWrite } from "../kube/client.ts";
@@ -14,12 +14,12 @@ const colors = ["red", "blue", undefined] as const;
 interface Write {
   readonly own: PendingWrite;
   readonly wants: "put" | "delete";
-  /** The uid without which it is refused. */
+  /** A precondition: with another uid the write is refused. */
   readonly onlyUid: string | undefined;
   done?: { readonly moment: number; readonly result: Thing | undefined } | "refused";
 }
 
-/** An API server with one object, whose history is a list of states; the watch has brought those up to `watched`. */
+/** An API server with one object. Its history is a list of states; the watch has brought those up to `watched`. */
 class World {
   now = 0;
   readonly store = new Store<Thing>({ now: () => this.now, indexes: { color: byField<Thing>(({ spec }) => spec?.color) } });
@@ -28,7 +28,7 @@ class World {
   #uids = 0;
   #watched = 0;
   #list: { readonly begun: ReturnType<Store<Thing>["beginList"]>; moment?: number } | undefined;
-  /** Readers must not see anything older. */
+  /** Readers must not see anything older than this. */
   #floor = 0;
 
   get #state(): Thing | undefined {
@@ -40,7 +40,7 @@ class World {
     this.#history.push(thing("a", { version: this.#history.length, uid, ...(color ? { color } : {}) }));
   }
 
-  /** Someone else writes. */
+  /** Another client writes. */
   other(choice: number): void {
     if (choice < colors.length) this.#put(colors[choice]);
     else if (this.#state) this.#history.push(undefined);
@@ -51,7 +51,7 @@ class World {
     this.#writes.push({ own: this.store.beginWrite(key), wants, onlyUid: this.store.get(key)?.metadata.uid });
   }
 
-  /** The API server carries one of the writes out. */
+  /** The API server carries out one of the writes. */
   execute(choice: number): void {
     const open = this.#writes.filter(({ done }) => done === undefined);
     const write = open[choice % open.length];
@@ -78,7 +78,7 @@ class World {
     }
   }
 
-  /** The watch brings the next event. It does not while a list is under way. */
+  /** The watch brings the next event, except while a list is under way. */
   deliver(): void {
     if (this.#list || this.#watched + 1 >= this.#history.length) return;
     const before = this.#history[this.#watched];
@@ -87,7 +87,7 @@ class World {
     else if (before) this.store.remove(thing("a", { version: this.#watched, uid: before.metadata.uid ?? "" }));
   }
 
-  /** A list is asked for, made, and comes, one after the other. */
+  /** A list is requested, made, and arrives, one after the other. */
   list(): void {
     if (!this.#list) this.#list = { begun: this.store.beginList(undefined) };
     else if (this.#list.moment === undefined) this.#list.moment = this.#history.length - 1;
@@ -113,12 +113,12 @@ class World {
     }
   }
 
-  /** Much faster than expect, and called a million times. */
+  /** Called a million times, and much faster than `expect`. */
   #same(what: string, is: readonly (Thing | undefined)[], should: readonly (Thing | undefined)[]): void {
     if (is.map(nameOf).join() !== should.map(nameOf).join()) throw new Error(`${what}: ${is.map(nameOf)} should be ${should.map(nameOf)}`);
   }
 
-  /** Everything that is under way comes to its end. */
+  /** Everything under way ends. */
   settle(): void {
     while (this.#writes.some(({ done }) => !done)) this.execute(0);
     while (this.#writes.length > 0) this.answer(0);
@@ -129,7 +129,7 @@ class World {
     this.#same("and nothing is shown in its place", [this.store.get(key)], this.#state ? this.store.watched() : [undefined]);
   }
 
-  /** The watch stands still for longer than anything may be hidden. */
+  /** The watch stands still for longer than any overlay may last. */
   wait(): void {
     while (this.#writes.length > 0) {
       this.execute(0);
@@ -151,7 +151,7 @@ const step = fc.record({
   choice: fc.nat(3),
 });
 
-test("no interleaving shows readers the past", { timeout: 60_000 }, () => {
+test("no interleaving of writes, answers and events shows readers an older state", { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: "max" }), fc.boolean(), (steps, waits) => {
       const world = new World();

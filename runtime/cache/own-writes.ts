@@ -1,5 +1,5 @@
-// One's own writes, shown to readers until the watch has brought them: between the answer to a write and its event a
-// reconcile would otherwise see the world as it was, and do the same thing again.
+// This process's own writes, shown to readers until the watch has brought them. Without this, a reconcile between the answer to
+// a write and its event would see the old state and write again.
 import type { PendingWrite } from "../kube/client.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { compareVersions } from "./versions.ts";
@@ -9,9 +9,9 @@ interface Version {
   readonly version: string | undefined;
 }
 
-/** What is read in place of the watched object. The version of one that was deleted is the last that is known. */
+/** Read in place of the watched object. For a deleted object the version is the last known one. */
 interface Overlay<T> extends Version {
-  /** Undefined hides the watched one: it was deleted, or written so that it is not selected any more. */
+  /** Undefined hides the watched object: it was deleted, or the write moved it out of the selection. */
   readonly object: T | undefined;
   readonly deleted: boolean;
 }
@@ -21,25 +21,25 @@ interface Kept<T> extends Overlay<T> {
   readonly expires: number;
 }
 
-/** What the watch brought: an object, or its end. */
+/** Something the watch brought: a version of an object, or its removal. */
 interface Arrival extends Version {
   readonly removed: boolean;
 }
 
 export interface OwnWritesOptions<T extends KubeObject> {
   readonly now: () => number;
-  /** What readers get of an object that was written; undefined for one that the watch leaves out. */
+  /** The form of a written object that readers get; undefined if the watch's selection leaves it out. */
   readonly shown: (object: T) => T | undefined;
 }
 
-/** Whatever the watch does, nothing is hidden for longer than this. */
+/** Upper bound for an overlay, whatever the watch does. */
 export const longestMilliseconds = 60_000;
 
 export class OwnWrites<T extends KubeObject> {
   readonly #options: OwnWritesOptions<T>;
-  /** The oldest first. */
+  /** In the order of insertion, so the oldest first. */
   readonly #overlays = new Map<string, Kept<T>>();
-  /** Writes under way, with what the watch brought meanwhile: the event may be faster than the answer. */
+  /** Writes under way, each with the arrivals since it began: the event may be faster than the answer. */
   readonly #pending = new Map<string, Set<Arrival[]>>();
   #order = 0;
 
@@ -47,7 +47,7 @@ export class OwnWrites<T extends KubeObject> {
     this.#options = options;
   }
 
-  /** A deletion is taken for that of the object which is read now: one that may be of another has to have a precondition. */
+  /** A deletion is taken to be of the object that is read now. If it may hit another one, the caller must send a precondition. */
   begin(key: string, watched: () => T | undefined): PendingWrite {
     const before = this.#known(key, watched());
     const arrivals: Arrival[] = [];
@@ -71,17 +71,17 @@ export class OwnWrites<T extends KubeObject> {
     };
   }
 
-  /** The watch brought this version of the object. */
+  /** The watch brought this version of an object. */
   arrived(key: string, object: T): void {
     this.#arrive(key, arrival(object, false));
   }
 
-  /** The watch brought the object's end. */
+  /** The watch brought the removal of an object. */
   removed(key: string, object: T): void {
     this.#arrive(key, arrival(object, true));
   }
 
-  /** A list that is asked for now has all writes that ended before; `listed` is called when it is there, with its version. */
+  /** A list that is requested now contains all writes that ended before. Call `listed` with its version when it has arrived. */
   beginList(): { listed(version: string | undefined, inScope: (key: string) => boolean): void } {
     const order = this.#order;
     return {
@@ -92,17 +92,17 @@ export class OwnWrites<T extends KubeObject> {
     };
   }
 
-  /** The watch has brought all there was up to this version. An object that it leaves out comes by in no other way. */
+  /** The watch has brought everything up to this version. For objects outside of the selection this is the only sign. */
   passed(version: string | undefined, inScope: (key: string) => boolean): void {
     const reached = (overlay: Overlay<T>) => !overlay.deleted && (compareVersions(version, overlay.version) ?? -1) >= 0;
     for (const [key, overlay] of this.#overlays) if (inScope(key) && reached(overlay)) this.#overlays.delete(key);
     for (const [key, pending] of this.#pending) {
-      // Of no object at all: it says nothing about a deletion, which may have happened since.
+      // An arrival without a uid: it proves nothing about a deletion, which may have happened since.
       if (inScope(key)) for (const arrivals of pending) arrivals.push({ uid: undefined, version, removed: false });
     }
   }
 
-  /** The written object, `hidden` where there is none to be read, or undefined: ask the watched ones. */
+  /** The written object; `hidden` if there is none to read; undefined if readers get the watched object. */
   get(key: string): T | "hidden" | undefined {
     const overlay = this.#overlays.get(key);
     if (overlay === undefined) return undefined;
@@ -119,7 +119,7 @@ export class OwnWrites<T extends KubeObject> {
     return this.#overlays.keys();
   }
 
-  /** The object that there was, as far as anybody here knows. */
+  /** The last known version of the object before a write. */
   #known(key: string, watched: T | undefined): Version | undefined {
     const own = this.#overlays.get(key);
     return own && !own.deleted ? own : watched && arrival(watched, false);
@@ -130,17 +130,17 @@ export class OwnWrites<T extends KubeObject> {
       const { uid, resourceVersion: version } = object.metadata;
       return { object: this.#options.shown(object), uid, version, deleted: false };
     }
-    // Without one, nobody knows what was deleted, nor would know when the watch has brought it.
+    // Without a known object there is no uid to hide, and no sign by which the deletion could be recognized on the watch.
     return before && { object: undefined, uid: before.uid, version: before.version, deleted: true };
   }
 
   #keep(key: string, overlay: Overlay<T>): void {
     const now = this.#options.now();
-    this.#overlays.delete(key); // so that it comes last
+    this.#overlays.delete(key); // so that the new one comes last
     this.#overlays.set(key, { ...overlay, order: ++this.#order, expires: now + longestMilliseconds });
     for (const [other, { expires }] of this.#overlays) {
       if (expires > now) break;
-      this.#overlays.delete(other); // nobody may ever read it again
+      this.#overlays.delete(other); // `get` drops only overlays that are read, and this one may never be
     }
   }
 
@@ -155,17 +155,17 @@ function arrival({ metadata }: KubeObject, removed: boolean): Arrival {
   return { uid: metadata.uid, version: metadata.resourceVersion, removed };
 }
 
-/** Whether the watch, which brings all versions of an object in order, is at the write or past it. */
+/** Whether the watch, which brings the versions of an object in order, has reached the write. */
 function hasCaughtUp(arrival: Arrival, write: Overlay<unknown>): boolean {
   const order = compareVersions(arrival.version, write.version);
   if (!write.deleted) return order === undefined ? arrival.removed && arrival.uid === write.uid : order >= 0;
   if (arrival.uid === write.uid) return arrival.removed;
   if (arrival.uid === undefined) return false;
-  // Another of its name is a later one, unless the watch is still at a time before the deleted one was made.
+  // Another object of the name is later than the deleted one, unless the watch is still before the deleted one's creation.
   return order === undefined || order > 0;
 }
 
-/** Whether `known` happened after `write`, whose answer came later. */
+/** Whether `known` happened after `write`, although its answer came earlier. */
 function isLater(known: Overlay<unknown>, write: Overlay<unknown>): boolean {
   if (known.uid === write.uid && known.deleted !== write.deleted) return known.deleted;
   return (compareVersions(known.version, write.version) ?? -1) >= 0;

@@ -1,4 +1,4 @@
-// What handlers of a cache were told, and whether it adds up.
+// Records what a cache reports to its subscribers, and checks that the reports are consistent.
 import { type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import type { Cached } from "./cache.ts";
 import type { Change } from "./store.ts";
@@ -9,9 +9,9 @@ export function describe({ metadata }: KubeObject): string {
 }
 
 export class Recorder {
-  /** As they were told, of those that were not told as removed. */
+  /** Reported objects that were not reported as removed. */
   readonly #present = new Map<string, KubeObject>();
-  /** Changes that don't follow from what was told before, and uids that were removed twice. */
+  /** Changes that contradict earlier reports, and uids that were removed twice. */
   readonly mistakes: string[] = [];
   readonly #removed = new Set<string>();
   changes = 0;

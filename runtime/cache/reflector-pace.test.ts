@@ -1,4 +1,4 @@
-// How often a reflector asks when it is refused, and what it says of itself meanwhile.
+// How often a reflector sends requests while they fail, and what it reports about itself meanwhile.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { FakeClock } from "../fake-clock.fixture.ts";
 import { apiError, Unreachable } from "../kube/errors.ts";
@@ -36,8 +36,8 @@ async function stage(behavior: Behavior) {
 
 const initial = (watch: ScriptedWatch) => watch.open().initial(10);
 
-describe("over ten minutes", () => {
-  // 0.8 s, doubled up to 30 s: 6 waits make 50 s, and then two a minute.
+describe("requests over ten minutes", () => {
+  // 0.8 s, doubled up to 30 s: 6 waits make 50 s, then two a minute.
   test.each([
     ["410 on every watch", (watch) => watch.end(refusal(410)), { watches: [24, 26], lists: [24, 26] }],
     ["410 in every watch", (watch) => watch.open().end(refusal(410)), { watches: [24, 26], lists: [24, 26] }],
@@ -45,7 +45,7 @@ describe("over ten minutes", () => {
     ["watches that end at once", (watch) => watch.open().end(), { watches: [24, 26], lists: [2, 2] }],
     ["500 on everything", (watch) => watch.end(refusal(500)), { watches: [10, 26], lists: [24, 26] }],
     [
-      "410 whenever a watch is taken up, and streams that die after the mark",
+      "410 whenever a watch is resumed, and streams that die after the mark",
       (watch) => (watch.options.initialEvents ? initial(watch).end(reset) : watch.end(refusal(410))),
       { watches: [40, 52], lists: [20, 26] },
     ],
@@ -66,8 +66,8 @@ describe("over ten minutes", () => {
   });
 });
 
-describe("an API server without WatchList", () => {
-  test("is asked for a list at once, and never for a WatchList again", async () => {
+describe("a reflector at an API server without WatchList", () => {
+  test("lists at once, and never requests a WatchList again", async () => {
     const { clock, server, reflector } = await stage((watch) => (watch.options.initialEvents ? watch.end(refusal(422)) : watch.open()));
     expect([clock.now(), reflector.isSynced]).toEqual([0, true]);
     expect(server.latest.options).toMatchObject({ initialEvents: false, resourceVersion: "1" });
@@ -76,7 +76,7 @@ describe("an API server without WatchList", () => {
     expect([server.watchLists, server.lists]).toEqual([1, 2]);
   });
 
-  test("for a while: WatchList and list take turns, and the WatchList is back once a watch has worked", async () => {
+  test("alternates WatchList and list while it is unsupported for a time, and returns to WatchList once a watch has worked", async () => {
     const { clock, server } = await stage((watch) => (watch.options.initialEvents ? watch.end(refusal(500)) : undefined));
     server.listing = refusal(500);
     await clock.advance(800 + 1600 + 3200);
@@ -90,14 +90,14 @@ describe("an API server without WatchList", () => {
   });
 });
 
-describe("asked to come later", () => {
+describe("a reflector that was asked to come back later", () => {
   test.each([
     [429, "7", 7000],
     [503, "7", 7000],
     [429, undefined, 1000],
     [429, "0", 1000],
     [429, "9999999", 300_000],
-  ])("%s with Retry-After %s: nothing is asked before, and the WatchList is asked for again", async (code, retryAfter, wait) => {
+  ])("%s with Retry-After %s: sends nothing before, and then requests a WatchList again", async (code, retryAfter, wait) => {
     const { clock, server } = await stage((watch) => watch.end(refusal(code, retryAfter)));
     await clock.advance(wait - 1);
     expect([server.watches.length, server.lists]).toEqual([1, 0]);
@@ -106,7 +106,7 @@ describe("asked to come later", () => {
   });
 });
 
-test("a request for a watch that is never answered is given up after half a minute", async () => {
+test("a request for a watch without an answer is aborted after half a minute", async () => {
   const { clock, server, reflector } = await stage(() => undefined);
   await clock.advance(29_999);
   expect([server.latest.options.signal.aborted, reflector.problem]).toEqual([false, undefined]);
@@ -115,7 +115,7 @@ test("a request for a watch that is never answered is given up after half a minu
   expect(reflector.problem?.message).toBe("nothing was heard on the watch for 30 s (it was 30 s old)");
 });
 
-test("what is wrong is told until there is a watch again, and for how long nothing was heard", async () => {
+test("a reflector reports its problem and the length of the silence until a watch is open again", async () => {
   const { clock, server, reflector } = await stage(initial);
   const state = () => [reflector.isSynced, reflector.problem?.message, Math.round(reflector.silentSeconds)];
   expect(state()).toEqual([true, undefined, 0]);

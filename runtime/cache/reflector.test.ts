@@ -37,7 +37,7 @@ async function stage(behavior: Behavior = () => undefined) {
   return { clock, server, store, told, ends, reflector, stop, running, listed: () => listed };
 }
 
-/** Synchronized by a WatchList at version 10. */
+/** A reflector that synced by a WatchList at version 10. */
 async function syncedStage(...objects: Thing[]) {
   const all = await stage();
   all.server.latest.open().initial(10, ...objects);
@@ -45,8 +45,8 @@ async function syncedStage(...objects: Thing[]) {
   return all;
 }
 
-describe("when all is well", () => {
-  test("one stream brings what there is, the mark, and what changes", async () => {
+describe("a reflector without faults", () => {
+  test("gets existing objects, the mark and changes in one stream", async () => {
     const { server, store, told, reflector, listed } = await stage();
     expect(server.latest.options).toMatchObject({ initialEvents: true, resourceVersion: undefined });
     server.latest.open().send("ADDED", thing("a"), thing("b")).bookmark(5); // not the mark
@@ -61,7 +61,7 @@ describe("when all is well", () => {
     expect([listed(), server.lists, reflector.isSynced, reflector.problem]).toEqual([1, 0, true, undefined]);
   });
 
-  test("a watch that the server ends in time is taken up at once, from the last version", async () => {
+  test("resumes a watch that the server ends in time at once, from the last version", async () => {
     const { clock, server, listed } = await syncedStage();
     server.latest.send("ADDED", thing("a", { version: 15 }));
     await clock.advance(2 * minutes);
@@ -72,7 +72,7 @@ describe("when all is well", () => {
     expect(listed()).toBe(1);
   });
 
-  test("a bookmark moves the version of a quiet kind on, and keeps the watch alive", async () => {
+  test("takes the version of a bookmark for a quiet kind, and counts it as a sign of life", async () => {
     const { clock, server, listed } = await syncedStage();
     for (let minute = 1; minute <= 10; minute++) {
       await clock.advance(minutes);
@@ -85,7 +85,7 @@ describe("when all is well", () => {
     expect(listed()).toBe(1);
   });
 
-  test("a bookmark that is past one's own write ends its time, though the watch never brought it", async () => {
+  test("ends the overlay of an own write at a bookmark past it, though the watch never brought it", async () => {
     const { server, store } = await syncedStage();
     store.beginWrite({ namespace: "default", name: "own" }).settled(thing("own", { version: 15 }));
     const shown = [14, 15].map((version) => {
@@ -95,7 +95,7 @@ describe("when all is well", () => {
     expect(shown).toEqual([["own@15"], []]);
   });
 
-  test.each(["a watch", "a pause", "a list"])("ends with its signal, at once, in %s", async (when) => {
+  test.each(["a watch", "a pause", "a list"])("ends at once with its signal, in %s", async (when) => {
     const { clock, server, stop, running, ends } = await syncedStage();
     if (when !== "a watch") server.latest.end(gone);
     if (when === "a pause") await clock.advance(1);
@@ -105,7 +105,7 @@ describe("when all is well", () => {
     expect(ends).toHaveLength(when === "a pause" ? 1 : 0);
   });
 
-  test("nothing gathers on the signal, which lives as long as the process", async () => {
+  test("leaves no listeners on the signal, which lives as long as the process", async () => {
     const { clock, server, stop } = await stage((watch) => watch.open().end(reset));
     await clock.advance(60 * minutes);
     expect(server.watches.length).toBeGreaterThan(50);
@@ -113,8 +113,8 @@ describe("when all is well", () => {
   });
 });
 
-describe("versions", () => {
-  test("too old: everything is listed anew, and what is missing is told as removed", async () => {
+describe("a reflector whose version", () => {
+  test("is too old lists again, and reports missing objects as removed", async () => {
     const { clock, server, told, listed } = await syncedStage(thing("a"), thing("b"));
     server.latest.end(gone);
     await clock.advance(800);
@@ -127,7 +127,7 @@ describe("versions", () => {
   test.each([
     ["an event", (server: ScriptedServer) => server.latest.send("ADDED", thing("b", { version: 5 }))],
     ["a bookmark", (server: ScriptedServer) => server.latest.bookmark(5)],
-  ])("gone back, as %s shows: etcd was restored, and everything is listed anew", async (_, show) => {
+  ])("is higher than that of %s lists again: etcd was restored", async (_, show) => {
     const { clock, server, ends } = await syncedStage(thing("a"));
     show(server);
     await clock.advance(800);
@@ -135,7 +135,7 @@ describe("versions", () => {
     expect(server.latest.options).toMatchObject({ initialEvents: true, resourceVersion: undefined });
   });
 
-  test("from the future, which bring nothing: listed anew after the second silent watch", async () => {
+  test("is in the future, so that watches bring nothing, lists again after the second silent watch", async () => {
     const { clock, server, listed } = await syncedStage();
     server.behavior = (watch) => watch.open();
     server.latest.end(reset);
@@ -145,7 +145,7 @@ describe("versions", () => {
     expect([server.watches.length, listed()]).toEqual([4, 2]);
   });
 
-  test("of a quiet kind on bad connections are not doubted: those were not silent, or never answered", async () => {
+  test("is of a quiet kind on bad connections does not list: those watches were not silent, or never answered", async () => {
     const { clock, server, listed } = await syncedStage();
     for (const behavior of [(watch) => watch.open().end(reset), () => undefined] satisfies Behavior[]) {
       server.behavior = behavior;

@@ -1,8 +1,8 @@
-// Keeps a store equal to what the API server has, whatever happens to the connection.
+// Keeps a store equal to the API server's objects, whatever happens to the connection.
 //
-// It asks for a WatchList (all objects, then changes, in one stream), or lists in pages and watches from there where the
-// server can't. A watch that ends is taken up from the last version; only a version that is too old leads to a new list.
-// Every failure waits longer than the one before, so that a server which comes back is not met by a crowd of lists.
+// It requests a WatchList (all objects, then changes, in one stream). Where the server can't do that, it lists in pages and
+// watches from there. A watch that ends is resumed from the last version; only a version that is too old causes a new list.
+// Each failure waits longer than the one before, so that a server that comes back does not meet a crowd of lists.
 import { type Clock, systemClock } from "../clock.ts";
 import type { KubeClient, Selection } from "../kube/client.ts";
 import { Gone, Invalid, TryLater } from "../kube/errors.ts";
@@ -14,10 +14,10 @@ import { Silence, Silent } from "./silence.ts";
 import type { Change, Store } from "./store.ts";
 import { compareVersions } from "./versions.ts";
 
-/** Told of what a reflector does, for metrics and logs. */
+/** Receives the actions of a reflector, for metrics and logs. */
 export interface ReflectorListener {
   listed(): void;
-  /** A watch ended; the error is why, unless the server ended it in time. */
+  /** A watch ended. No error: the server ended it after its normal time. */
   watchEnded(error: Error | undefined): void;
 }
 
@@ -28,7 +28,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly store: Store<T>;
   readonly onChange: (change: Change<T>) => void;
   readonly listener: ReflectorListener;
-  /** A stream from which nothing came for so long, not even a bookmark (one a minute), is taken for dead. */
+  /** A stream that is silent for so long, without even a bookmark (one a minute), counts as dead. */
   readonly silenceMilliseconds?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: () => number;
@@ -36,11 +36,11 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 const initialEventsEnd = "k8s.io/initial-events-end";
 const shortestWatchMilliseconds = 1000;
-/** An API server answers the request for a watch at once, or after it has stood in a queue of its own for a while. */
+/** An API server answers the request for a watch at once, or after a while in its own queue. */
 const openingMilliseconds = 30_000;
-/** Lists that came to their end and follow each other more closely than this are made ever less often, whatever worked in between. */
+/** Completed lists that follow each other faster than this are slowed down, whatever worked in between. */
 const calmMilliseconds = 120_000;
-/** A server may ask for more patience than a controller can have. */
+/** Upper bound: a server may ask for a longer pause than a controller can afford. */
 const longestRetryAfterMilliseconds = 300_000;
 
 export class Reflector<T extends KubeObject> {
@@ -51,14 +51,14 @@ export class Reflector<T extends KubeObject> {
   readonly #listPace: Backoff;
   readonly #silence: Silence;
   readonly #synced = Promise.withResolvers<void>();
-  /** The last version that was seen; undefined, and everything must be listed. */
+  /** The last version that was seen; undefined: everything must be listed. */
   #version: string | undefined;
   #watchList: "try" | "not now" | "unsupported" = "try";
   #everSynced = false;
   #problem: Error | undefined;
-  /** On the present watch, or the last one. */
+  /** What the API server has sent on the present or last watch. */
   #heard: "nothing" | "answer" | "events" = "nothing";
-  /** Watches in a row that were accepted, and then brought nothing until they were taken for dead. */
+  /** Consecutive watches that were accepted and then brought nothing until they counted as dead. */
   #deaf = 0;
 
   constructor(options: ReflectorOptions<T>) {
@@ -71,7 +71,7 @@ export class Reflector<T extends KubeObject> {
     this.#silence = new Silence({ opening: openingMilliseconds, stream: silenceMilliseconds }, clock);
   }
 
-  /** Resolves when the store has had everything once. */
+  /** Resolves when the store was complete for the first time. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -80,12 +80,12 @@ export class Reflector<T extends KubeObject> {
     return this.#everSynced;
   }
 
-  /** Why the store may be behind; undefined while a watch is there. */
+  /** Why the store may be behind; undefined while a watch is open. */
   get problem(): Error | undefined {
     return this.#problem;
   }
 
-  /** Seconds since the API server was last heard on this watch. */
+  /** Seconds since the API server last sent something on a watch. */
   get silentSeconds(): number {
     return this.#silence.milliseconds / 1000;
   }
@@ -118,13 +118,13 @@ export class Reflector<T extends KubeObject> {
         this.#watchList = "unsupported";
         return 0;
       }
-      // What does not bring the stream to its mark may still answer a list; the next time it is the stream's turn again.
+      // A server that fails before the end mark of a WatchList may still answer a list. The next attempt is a WatchList again.
       this.#watchList = this.#watchList === "try" && !(error instanceof TryLater) ? "not now" : "try";
     }
     if (this.#heard === "events") this.#deaf = 0;
     else if (this.#heard === "answer" && error instanceof Silent) this.#deaf += 1;
-    // A version that an etcd restored from a backup has not reached yet is no error to the API server: it sends nothing, not
-    // even bookmarks. Twice, for a single time is a connection that broke.
+    // An etcd that was restored from a backup has not reached our version yet. The API server then reports no error and sends
+    // nothing, not even bookmarks. Two silent watches are required, since one may be a broken connection.
     const again = this.#version !== undefined && (error instanceof Gone || this.#deaf > 1);
     if (again) this.#version = undefined;
     const delay = Math.max(this.#backoff.next(), again ? this.#listPace.next() : 0);
@@ -191,7 +191,7 @@ export class Reflector<T extends KubeObject> {
 
   #progress({ metadata }: T): void {
     const version = metadata.resourceVersion ?? "";
-    // An etcd that was restored from a backup counts anew from there: what was seen since may never have happened.
+    // After a restore of etcd from a backup, versions start again from the backup: events seen since may never have happened.
     if ((compareVersions(version, this.#version) ?? 0) < 0) {
       throw new Gone({ method: "WATCH", path: this.#options.resource.plural }, 410, {
         message: `versions went back from ${this.#version} to ${version}`,
@@ -206,10 +206,10 @@ export class Reflector<T extends KubeObject> {
     this.#version = version;
     this.#everSynced = true;
     this.#synced.resolve();
-    if (this.#watchList === "try") this.#working(); // a list alone is no watch: one that fails each time must not begin anew without delay
+    if (this.#watchList === "try") this.#working(); // a list proves no watch: without backoff, failing watches would list in a loop
   }
 
-  /** Only what a watch brings shows that it works: one may be opened and refused in its first line. */
+  /** Called for events only: the server may accept a watch and refuse it in the first line. */
   #working(): void {
     this.#backoff.reset();
     if (this.#watchList === "not now") this.#watchList = "try";

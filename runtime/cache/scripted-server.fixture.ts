@@ -1,4 +1,4 @@
-// An API server for tests of the reflector, whose watches say what the test makes them say.
+// An API server for tests of the reflector: the test decides what its watches send.
 import type { KubeClient, ListOptions, Page, WatchOptions } from "../kube/client.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -42,7 +42,7 @@ export class ScriptedWatch {
     return this.send("BOOKMARK", { ...rest, metadata: { ...metadata, annotations } });
   }
 
-  /** The objects that exist, and the mark that these were all. */
+  /** The existing objects, and the mark that these were all. */
   initial(version: number, ...objects: Thing[]): this {
     return this.send("ADDED", ...objects).bookmark(version, { "k8s.io/initial-events-end": "true" });
   }
@@ -53,14 +53,14 @@ export class ScriptedWatch {
   }
 }
 
-/** What a request meets; undefined leaves a watch to the test. */
+/** How the server treats a request for a watch; undefined leaves it to the test. */
 export type Behavior = (watch: ScriptedWatch) => void;
 
 export class ScriptedServer {
   readonly watches: ScriptedWatch[] = [];
   lists = 0;
   behavior: Behavior = () => undefined;
-  /** What a list brings, or fails with. */
+  /** The objects of a list, or its error. */
   listing: Page<Thing> | Error = { items: [], resourceVersion: "1", continueToken: undefined };
 
   get latest(): ScriptedWatch {

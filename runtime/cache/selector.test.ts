@@ -27,7 +27,7 @@ test.each([
   ["app.io/tier=db,color in (red,blue),!size", true],
   ["app.io/tier=db,color in (red,blue),size", false],
   ["color >> red", true],
-])("labels: %s selects it: %s", (labelSelector, expected) => {
+])("label selector %s selects the object: %s", (labelSelector, expected) => {
   expect(selects({ labelSelector })(red)).toBe(expected);
 });
 
@@ -46,11 +46,11 @@ test.each([
   ["status.ready=true", true],
   ["status.count=3", true],
   ["odd", true],
-])("fields: %s selects it: %s", (fieldSelector, expected) => {
+])("field selector %s selects the object: %s", (fieldSelector, expected) => {
   expect(selects({ fieldSelector })(red)).toBe(expected);
 });
 
-test("both must hold", () => {
+test("label and field selectors must both match", () => {
   expect(selects({ labelSelector: "color=red", fieldSelector: "metadata.name=b" })(red)).toBe(false);
   expect(selects({ labelSelector: "color=blue", fieldSelector: "metadata.name=a" })(red)).toBe(false);
 });

@@ -1,17 +1,17 @@
-// Which objects a selection means, judged here: an object that one has written oneself may not be in it, and a watch
-// never says so of one that it never brought.
+// Evaluates label and field selectors. Needed for this process's own writes: a written object may be outside of the selection,
+// and a watch says nothing about an object that it never brought.
 import type { Selection } from "../kube/client.ts";
 import type { KubeObject } from "../kube/object.ts";
 
 type Test = (object: KubeObject) => boolean;
 
-/** As the API server judges it. What can't be read here lets every object pass. */
+/** Selects as the API server does. A term that can't be parsed here selects every object. */
 export function selects({ labelSelector, fieldSelector }: Selection): Test {
   const tests = [...split(labelSelector).map(labelTest), ...split(fieldSelector).map(fieldTest)];
   return (object) => tests.every((test) => test(object));
 }
 
-/** At the commas that are not between parentheses. */
+/** Splits at commas outside of parentheses. */
 function split(selector = ""): string[] {
   return selector
     .split(/,(?![^(]*\))/)

@@ -23,7 +23,7 @@ function stage() {
 }
 
 describe("a stream", () => {
-  test("that is never answered is ended after the time for opening", async () => {
+  test("without an answer is ended after the time for opening", async () => {
     const { clock, aborted, ending } = stage();
     await clock.advance(29_999);
     expect([aborted(), ending()]).toEqual([false, "running"]);
@@ -33,7 +33,7 @@ describe("a stream", () => {
     expect(clock.armed).toBe(0);
   });
 
-  test("that was answered may be silent for longer, counted from the last that was heard", async () => {
+  test("that was answered may be silent for longer, counted from the last arrival", async () => {
     const { clock, silence, ending } = stage();
     await clock.advance(20_000);
     silence.heard();
@@ -52,28 +52,28 @@ describe("a stream", () => {
     expect([ending(), clock.armed]).toEqual(["ended", 0]);
   });
 
-  test("that fails by itself fails with its own error", async () => {
+  test("that fails by itself rejects with its own error", async () => {
     const { clock, stream, ending } = stage();
     stream.reject(new Error("reset"));
     await clock.advance(0);
     expect([ending(), clock.armed]).toEqual([new Error("reset"), 0]);
   });
 
-  test("ends with the outer signal, whose reason it keeps", async () => {
+  test("ends with the outer signal, and with its reason", async () => {
     const { clock, outer, ending } = stage();
     outer.abort(new Error("shutdown"));
     await clock.advance(0);
     expect([ending(), clock.armed]).toEqual([new Error("shutdown"), 0]);
   });
 
-  test("is over at once when the outer signal was aborted before", async () => {
+  test("ends at once when the outer signal was aborted before", async () => {
     const silence = new Silence({ opening: 1, stream: 1 }, new FakeClock());
     const run = async (signal: AbortSignal) => signal.throwIfAborted();
     await expect(silence.guard(AbortSignal.abort(new Error("before")), run)).rejects.toThrow("before");
   });
 });
 
-test("the next stream has its own time, and the silence that is told goes on over both", async () => {
+test("each stream has its own time, and the reported silence goes on over both", async () => {
   const clock = new FakeClock();
   const silence = new Silence({ opening: 30_000, stream: 150_000 }, clock);
   silence.heard();

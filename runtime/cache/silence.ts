@@ -1,14 +1,14 @@
-// Ends a stream on which nothing is heard any more: a half-open connection brings no error by itself.
+// Ends a stream on which nothing arrives any more: a half-open connection raises no error by itself.
 import type { Clock } from "../clock.ts";
 import { Unreachable } from "../kube/errors.ts";
 
-/** Nothing was heard for too long. */
+/** Nothing arrived for too long. */
 export class Silent extends Unreachable {
   override readonly name = "Silent";
 }
 
 export interface SilenceLimits {
-  /** How long a request may go without any answer. */
+  /** How long a request may wait for the first answer. */
   readonly opening: number;
   /** How long a stream may be silent. */
   readonly stream: number;
@@ -18,7 +18,7 @@ export class Silence {
   readonly #limits: SilenceLimits;
   readonly #clock: Clock;
   #heard: number;
-  /** Since when the present stream is silent, and for how long it may be so. */
+  /** Start of the present stream's silence, and how long it may last. */
   #silentSince = 0;
   #limit = 0;
 
@@ -34,14 +34,14 @@ export class Silence {
     this.#limit = this.#limits.stream;
   }
 
-  /** Since anything was heard, over all streams and the pauses between them. */
+  /** Milliseconds since anything arrived, over all streams and the pauses between them. */
   get milliseconds(): number {
     return this.#clock.now() - this.#heard;
   }
 
-  /** Runs it with a signal that is aborted when nothing was heard for too long; rejects with Silent then. */
+  /** Runs `run` with a signal that is aborted after too long a silence; rejects with Silent then. */
   async guard(signal: AbortSignal, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    // Not AbortSignal.any: the outer signal lives as long as the process, and would remember each stream.
+    // Not AbortSignal.any: the outer signal lives as long as the process and would retain every stream.
     const stream = new AbortController();
     const end = () => stream.abort(signal.reason);
     signal.addEventListener("abort", end, { once: true });

@@ -9,8 +9,8 @@ function store(options: Partial<ConstructorParameters<typeof Store<Thing>>[0]> =
   return new Store<Thing>({ now: () => 0, ...options });
 }
 
-describe("what a watch brings", () => {
-  test("added, changed, removed, each against what was there before", () => {
+describe("a store and its watch:", () => {
+  test("added, changed and removed are reported against the state before", () => {
     const things = store();
     const [first, second] = [thing("a"), thing("a", { version: 2 })];
     const last = thing("a", { version: 3 });
@@ -21,7 +21,7 @@ describe("what a watch brings", () => {
     expect([things.get(key), things.size, things.list()]).toEqual([undefined, 0, []]);
   });
 
-  test("the same version again is no change, and the object that readers have stays the same one", () => {
+  test("a known version is no change, and readers keep the same object", () => {
     const things = store();
     const first = thing("a");
     things.put(first, true);
@@ -29,17 +29,17 @@ describe("what a watch brings", () => {
     expect(things.get(key)).toBe(first);
   });
 
-  test("the same version under another uid is a change", () => {
+  test("a known version under another uid is a change", () => {
     const things = store();
     things.put(thing("a"), true);
     expect(things.put(thing("a", { uid: "another" }), false)).toMatchObject({ type: "changed" });
   });
 
-  test("the end of what is not there is no change", () => {
+  test("the removal of an unknown object is no change", () => {
     expect(store().remove(thing("a"))).toBeUndefined();
   });
 
-  test("lists of one namespace, and of all", () => {
+  test("list returns the objects of one namespace, or all", () => {
     const things = store();
     for (const namespace of ["one", "two", "one-more"]) things.put(thing("a", { namespace }), true);
     const found = (namespace?: string) => things.list(namespace).map(({ metadata }) => metadata.namespace);
@@ -47,7 +47,7 @@ describe("what a watch brings", () => {
   });
 });
 
-describe("a list", () => {
+describe("a list in a store", () => {
   const held = () => {
     const things = store({ indexes: { color: byField<Thing>(({ spec }) => spec?.color) } });
     for (const name of ["a", "b", "c"]) things.put(thing(name, { namespace: "one", color: "red" }), true);
@@ -64,7 +64,7 @@ describe("a list", () => {
     return { changes, gone: list.end("9").map(({ type, object }) => `${type} ${object.metadata.namespace}/${object.metadata.name}`) };
   };
 
-  test("what it does not bring is removed, in its own namespace alone, from the indexes as well", () => {
+  test("removes missing objects in its own namespace only, also from the indexes", () => {
     const things = held();
     const brought = [thing("b", { namespace: "one", version: 1 }), thing("c", { namespace: "one", version: 5 })];
     expect(take(things, "one", brought)).toEqual({ changes: [undefined, "changed"], gone: ["removed one/a"] });
@@ -91,7 +91,7 @@ describe("a list", () => {
   });
 });
 
-describe("what is kept", () => {
+describe("a stored object", () => {
   const managed = (name: string, version = 1) => {
     const object = thing(name, { version, color: "red" });
     return { ...object, metadata: { ...object.metadata, managedFields: [{ manager: "x" }] } };
@@ -106,7 +106,7 @@ describe("what is kept", () => {
     for (const object of objects) expect(JSON.stringify(object)).not.toMatch(/managedFields|spec/);
   });
 
-  test("leaves the answer to a write as it is: that is its caller's", () => {
+  test("is a copy of the answer to a write, which its caller owns", () => {
     const answer = managed("a");
     store().beginWrite(key).settled(answer);
     expect(answer).toEqual(managed("a"));

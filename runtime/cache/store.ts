@@ -1,10 +1,10 @@
-// The objects of one kind in memory, with indexes, as a watch brings them and one's own writes change them.
+// The objects of one kind in memory, with indexes: the watch fills it, and this process's own writes overlay it.
 import type { PendingWrite } from "../kube/client.ts";
 import { type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import { Index, type IndexFunction } from "./indexes.ts";
 import { OwnWrites } from "./own-writes.ts";
 
-/** What a watch told, against what it told before. `initial`: it was there when this process came. */
+/** A difference between two states of the watch. `initial`: the object existed when this process started. */
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly type: "added"; readonly object: T; readonly initial: boolean }
   | { readonly type: "changed"; readonly object: T; readonly previous: T }
@@ -12,9 +12,9 @@ export type Change<T extends KubeObject = KubeObject> =
 
 export interface StoreOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
-  /** Takes off what nobody reads, before an object is kept. Gives a new object, and leaves alone what it is given. */
+  /** Drops unused fields before an object is stored. Must return a new object and leave its argument unchanged. */
   readonly trim?: ((object: T) => T) | undefined;
-  /** Whether the watch brings such an object; all of them unless told. */
+  /** Whether the watch brings such an object. Default: it brings all. */
   readonly selects?: ((object: T) => boolean) | undefined;
   readonly now: () => number;
 }
@@ -28,7 +28,7 @@ export class Store<T extends KubeObject> {
   constructor({ indexes = {}, trim = (object) => object, selects = () => true, now }: StoreOptions<T>) {
     for (const [name, values] of Object.entries(indexes)) this.#indexes.set(name, new Index(values));
     this.#trim = trim;
-    // The answer to a write is its caller's: what is shown of it is a copy.
+    // The caller owns the answer to its write, so readers get a copy.
     const shown = (object: T) => (selects(object) ? this.#kept({ ...object, metadata: { ...object.metadata } }) : undefined);
     this.#own = new OwnWrites({ now, shown });
   }
@@ -37,7 +37,7 @@ export class Store<T extends KubeObject> {
     return this.#watched.size;
   }
 
-  /** How many of one's own writes are shown that the watch has not brought. */
+  /** Own writes that are shown because the watch has not brought them yet. */
   get ownWrites(): number {
     return this.#own.size;
   }
@@ -52,7 +52,7 @@ export class Store<T extends KubeObject> {
     return own ?? this.#watched.get(key);
   }
 
-  /** All of them, or those of a namespace. */
+  /** All objects, or those of a namespace. */
   list(namespace?: string): T[] {
     const found: T[] = [];
     for (const key of this.#keys()) {
@@ -62,12 +62,12 @@ export class Store<T extends KubeObject> {
     return found;
   }
 
-  /** Those for which the index has this value. */
+  /** Objects for which the index has this value. */
   listBy(indexName: string, value: string): T[] {
     const index = this.#indexes.get(indexName);
     if (!index) throw new Error(`there is no index ${indexName}: there are ${[...this.#indexes.keys()].join(", ") || "none"}`);
     const keys = new Set(index.keys(value));
-    for (const key of this.#own.keys()) keys.add(key); // few: those whose events are on their way
+    for (const key of this.#own.keys()) keys.add(key); // few: only writes whose events have not arrived
     const found: T[] = [];
     for (const key of keys) {
       const object = this.at(key);
@@ -76,12 +76,12 @@ export class Store<T extends KubeObject> {
     return found;
   }
 
-  /** As the watch has brought them, without one's own writes: what changes are told against. */
+  /** The objects as the watch brought them, without own writes: changes are reported against these. */
   watched(): T[] {
     return [...this.#watched.values()];
   }
 
-  /** The watch brought an object. The same version again is no change. */
+  /** The watch brought an object. A version that is already known is no change. */
   put(brought: T, initial: boolean): Change<T> | undefined {
     const key = keyText(keyOf(brought));
     this.#own.arrived(key, brought);
@@ -93,7 +93,7 @@ export class Store<T extends KubeObject> {
     return previous === undefined ? { type: "added", object, initial } : { type: "changed", object, previous };
   }
 
-  /** The watch brought an object's end. */
+  /** The watch brought the removal of an object. */
   remove(brought: T): Change<T> | undefined {
     const key = keyText(keyOf(brought));
     this.#own.removed(key, brought);
@@ -105,7 +105,7 @@ export class Store<T extends KubeObject> {
     this.#own.passed(version, inScope(namespace));
   }
 
-  /** Begins a list of a namespace (or of all): what it does not bring is gone, though no watch said so. */
+  /** Begins a list of a namespace (or of all). Objects that it does not bring are gone, though no watch reported it. */
   beginList(namespace: string | undefined): { seen(object: T): void; end(version: string | undefined): Change<T>[] } {
     const own = this.#own.beginList();
     const seen = new Set<string>();
@@ -136,7 +136,7 @@ export class Store<T extends KubeObject> {
     return { type: "removed", object };
   }
 
-  /** Nine tenths of an object's memory are managedFields. Set, not deleted: a deleted property makes an object slow and large. */
+  /** Drops managedFields, nine tenths of an object's memory. Set, not deleted: a deleted property makes V8 objects slow and large. */
   #kept(object: T): T {
     const metadata = object.metadata as { managedFields?: unknown };
     if (metadata.managedFields !== undefined) metadata.managedFields = undefined;

@@ -1,4 +1,4 @@
-// What a cache holds once it is synchronized, however it got there.
+// The content of a cache once it is synced, by each way to get there.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import { beforeEach, expect, test } from "vitest";
@@ -31,7 +31,7 @@ function names(stage: CacheStage): string[] {
   return made.filter((name) => !name.endsWith("/kube-root-ca.crt")).sort();
 }
 
-test("5,000 objects: by one stream, or in pages where the server refuses it; the event loop is not held up", async () => {
+test("5,000 objects sync by one stream, or in pages where the server refuses it, and the event loop is not blocked", async () => {
   const stage = await openStage("many");
   const text = "x".repeat(1000);
   let next = 0;
@@ -70,7 +70,7 @@ test("5,000 objects: by one stream, or in pages where the server refuses it; the
   }
 });
 
-test("two namespaces: two watches, one store, and nothing of others", async () => {
+test("two namespaces have two watches and one store, without objects of others", async () => {
   await using stage = await openStage("one", { namespaces: ["one", "two", "two"] });
   for (const namespace of ["two", "three"]) await stage.createNamespace(namespace);
   for (const namespace of ["one", "two", "three"]) await stage.others.create(configMaps, configMap(namespace, "before"));
@@ -84,7 +84,7 @@ test("two namespaces: two watches, one store, and nothing of others", async () =
   expect([proxy.count(watches), proxy.inFlight(watches)]).toEqual([2, 2]);
 });
 
-test("labels and fields: what leaves the selection is told as removed, what enters it as added", async () => {
+test("an object that leaves the selection is reported as removed, one that enters it as added", async () => {
   await using stage = await openStage("selected", { labelSelector: "color in (red),!hidden", fieldSelector: "metadata.name!=never" });
   const { others, namespace } = stage;
   const told: string[] = [];
@@ -99,7 +99,7 @@ test("labels and fields: what leaves the selection is told as removed, what ente
   await eventually("both are told", 5000, () => told.length === 3);
   expect(told).toEqual(["added in", "added out", "removed in"]);
 
-  // One's own writes: what is not selected is not shown, not even for a moment.
+  // An own write that is not selected is not shown, not even for a moment.
   await stage.client.create(configMaps, configMap(namespace, "own", {}, { color: "blue" }));
   await stage.client.mergePatch(configMaps, { namespace, name: "out" }, { metadata: { labels: { hidden: "yes" } } });
   expect(names(stage)).toEqual([]);
@@ -109,7 +109,7 @@ test("labels and fields: what leaves the selection is told as removed, what ente
   expect(told.slice(3)).toEqual(["removed out", "added own"]);
 });
 
-test("a kind that is not there yet is named with the reason, and comes by itself", async () => {
+test("a kind that does not exist yet is reported with the reason, and syncs once it exists", async () => {
   await using stage = await openStage("not-yet");
   const cached = stage.cache.watch(sites);
   stage.start();
@@ -128,7 +128,7 @@ test("a kind that is not there yet is named with the reason, and comes by itself
   expect(stage.cache.unsynced()).toEqual([]);
 });
 
-test("a handler, an index or a trim that throws harms nobody", async () => {
+test("a handler, an index or a trim that throws does not disturb other readers", async () => {
   const broken = ({ data }: { data?: Record<string, string> }): never => {
     throw new Error(`broken by ${data?.["text"]}`);
   };
@@ -154,7 +154,7 @@ test("a handler, an index or a trim that throws harms nobody", async () => {
   expect([proxy.count(watches), stage.ends]).toEqual([1, []]);
 });
 
-test("stops at once, and asks for nothing any more", async () => {
+test("a stopped cache ends at once and sends no more requests", async () => {
   await using stage = await openStage("stopping");
   stage.start();
   await stage.cache.synced();

@@ -15,7 +15,7 @@ test.each([
   [undefined, "13", "unknown"],
   ["13", undefined, "unknown"],
   [undefined, undefined, "unknown"],
-])("%s is, next to %s: %s", (a, b, expected) => {
+])("version %s compared to %s is: %s", (a, b, expected) => {
   const order = compareVersions(a, b);
   expect(order === undefined ? "unknown" : order < 0 ? "older" : order > 0 ? "newer" : "same").toBe(expected);
 });

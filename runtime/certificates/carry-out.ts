@@ -1,4 +1,4 @@
-// Makes what a plan of rotation asks for.
+// Carries out a plan of rotation: makes the authorities and leaves that it asks for.
 import { isIP } from "node:net";
 import { type CertifiedKey, createAuthority, issueCertificate, type LeafOptions } from "./issue.ts";
 import { type Kept, type Plan, signingAuthority, validAuthorities } from "./rotation.ts";
@@ -8,7 +8,7 @@ export interface Making {
   readonly authorityName: string;
   /** The common name of leaves. */
   readonly leafName: string;
-  /** DNS names and addresses that the leaf is served under. */
+  /** DNS names and addresses of the leaf. */
   readonly names: readonly string[];
   readonly usages: LeafOptions["usages"];
   readonly authorityLifetimeMs: number;
@@ -16,7 +16,7 @@ export interface Making {
   readonly now: Date;
 }
 
-/** What is to be kept from now on. */
+/** Returns the material to store from now on. */
 export async function carryOut({ action }: Plan, kept: Kept, making: Making): Promise<Kept> {
   const { now } = making;
   const trusted = validAuthorities(kept.bundle, now).map(String);
@@ -33,7 +33,7 @@ export async function carryOut({ action }: Plan, kept: Kept, making: Making): Pr
     }
     case "add authority": {
       const authority = await makeAuthority(making);
-      // There are servers that read the bundle again only when they see another leaf beside it.
+      // Some servers read the bundle again only when they see another leaf beside it.
       const leaf = signer && (await issueLeaf(signer, making));
       const bundle = authority.certificate + trusted.join("");
       return { ...kept, bundle, authorityKey: authority.key, formerKey: signer?.key ?? "", trustedSince: "", ...leaf };

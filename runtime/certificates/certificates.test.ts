@@ -1,4 +1,4 @@
-// Certificates that are made and read again, and believed by a real TLS handshake.
+// Certificates that are made, read again, and accepted by a real TLS handshake.
 import { X509Certificate } from "node:crypto";
 import { connect, createServer, type TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const serverOptions: LeafOptions = {
   now,
 };
 
-test("an authority and a leaf say what they were made with", async () => {
+test("an authority and a leaf contain what they were made with", async () => {
   expect(describeCertificate(authority.certificate)).toMatchObject({
     subject: "CN=one",
     issuer: "CN=one",
@@ -41,7 +41,7 @@ test("an authority and a leaf say what they were made with", async () => {
   });
 });
 
-test("a leaf never outlives its authority, and an authority that has expired or lost its key signs nothing", async () => {
+test("a leaf never outlives its authority, and an expired or keyless authority signs nothing", async () => {
   const leaf = await issueCertificate(authority, { ...serverOptions, lifetimeMs: 1000 * hour });
   expect(describeCertificate(leaf.certificate).notAfter).toEqual(describeCertificate(authority.certificate).notAfter);
   await expect(issueCertificate(authority, { ...serverOptions, now: new Date("2030-06-01") })).rejects.toThrow(/has expired at 2030-05-05/);
@@ -49,7 +49,7 @@ test("a leaf never outlives its authority, and an authority that has expired or 
   await expect(issueCertificate(authority, { ...serverOptions, commonName: "x".repeat(65) })).rejects.toThrow(/too long/);
 });
 
-test("what belongs together is found by keys and signatures, not by names", async () => {
+test("certificates are matched by keys and signatures, not by names", async () => {
   const leaf = await issueCertificate(authority, serverOptions);
   expect([
     fits(leaf.certificate, leaf.key),
@@ -64,14 +64,14 @@ test("what belongs together is found by keys and signatures, not by names", asyn
   expect(names.filter((name) => servesAs(certificate, name))).toEqual(["db.ns.svc", "a.db.ns.svc", "127.0.0.1", "::1"]);
 });
 
-test("a bundle is taken apart, whatever stands between", () => {
+test("a bundle is split, whatever text is between its certificates", () => {
   const bundle = `# first\n${authority.certificate}\r\nnoise\n${other.certificate}`;
   expect(splitBundle(bundle)).toEqual([authority.certificate, other.certificate]);
   expect(splitBundle("")).toEqual([]);
   expect(readCertificate("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")).toBeUndefined();
 });
 
-describe("in a handshake of today", async () => {
+describe("in a TLS handshake", async () => {
   const today = new Date();
   const live = await createAuthority({ commonName: "live", lifetimeMs: hour, now: today });
   const leaf = (usages: LeafOptions["usages"]) =>
@@ -79,8 +79,8 @@ describe("in a handshake of today", async () => {
 
   test.each([
     ["server and client each have their usage", ["server"], ["client"], "authorized"],
-    ["a client's certificate serves nobody", ["client"], ["client"], "unsuitable certificate purpose"],
-    ["a server's certificate is no client", ["server"], ["server"], "refused by the server"],
+    ["a client's certificate does not work for a server", ["client"], ["client"], "unsuitable certificate purpose"],
+    ["a server's certificate does not work for a client", ["server"], ["server"], "refused by the server"],
   ] as const)("%s", async (_, server, client, outcome) => {
     expect(await handshake(live, await leaf(server), await leaf(client))).toBe(outcome);
   });

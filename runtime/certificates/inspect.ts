@@ -1,4 +1,4 @@
-// Reads certificates: what they say, and which belong together.
+// Reads certificates: their content, and which belong together.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 
@@ -10,14 +10,14 @@ export interface Description {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly dnsNames: readonly string[];
-  /** IPv6 as OpenSSL writes it, without `::`. */
+  /** IPv6 in OpenSSL's form, without `::`. */
   readonly ipAddresses: readonly string[];
   readonly isAuthority: boolean;
   /** SHA-256 of the whole certificate. */
   readonly fingerprint: string;
 }
 
-/** The first certificate of the PEM text. Throws when there is none that can be read. */
+/** Describes the first certificate in the PEM text. Throws when there is none. */
 export function describeCertificate(pem: string): Description {
   const certificate = new X509Certificate(pem);
   const { subject, issuer, validFromDate, validToDate, ca, fingerprint256 } = certificate;
@@ -35,12 +35,12 @@ export function describeCertificate(pem: string): Description {
   };
 }
 
-/** The certificates of a PEM text, in their order, each as PEM. What stands between them is left out. */
+/** The certificates in a PEM text, in order, each as PEM. Text between them is dropped. */
 export function splitBundle(pem: string): string[] {
   return [...pem.matchAll(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)].map(([block]) => `${block}\n`);
 }
 
-/** Undefined when it is no certificate that can be read. */
+/** Undefined when the text is no certificate. */
 export function readCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
@@ -49,7 +49,7 @@ export function readCertificate(pem: string): X509Certificate | undefined {
   }
 }
 
-/** Whether this is the key of this certificate; false also when either can't be read. */
+/** Whether the key belongs to the certificate; false also when either is unreadable. */
 export function fits(certificate: string, key: string): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
@@ -58,7 +58,7 @@ export function fits(certificate: string, key: string): boolean {
   }
 }
 
-/** Whether the authority has signed it, by the signature and not only by name. */
+/** Whether the authority has signed it, checked by the signature and not only by the name. */
 export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
@@ -67,10 +67,10 @@ export function isValidAt({ validFromDate, validToDate }: X509Certificate, now: 
   return validFromDate <= now && now < validToDate;
 }
 
-/** Whether a client that asks for this name or address accepts it. */
+/** Whether a client that connects to this name or address accepts the certificate. */
 export function servesAs(certificate: X509Certificate, name: string): boolean {
   if (isIP(name) !== 0) return certificate.checkIP(name) !== undefined;
-  return certificate.checkHost(name, { subject: "never" }) !== undefined; // Go looks at the alternative names alone
+  return certificate.checkHost(name, { subject: "never" }) !== undefined; // Go considers only the alternative names
 }
 
 /** Node writes `DNS:a.example, IP Address:127.0.0.1`, and a value with a comma in it as a JSON string. */

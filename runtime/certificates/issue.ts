@@ -1,10 +1,10 @@
-// Makes authorities and the certificates that they sign: ECDSA on P-256, everything in PEM.
-import "reflect-metadata"; // @peculiar/x509 needs it before its own first line
+// Makes authorities and the certificates that they sign: ECDSA on P-256, all in PEM.
+import "reflect-metadata"; // @peculiar/x509 requires it to be loaded first
 import { createPrivateKey, type webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 import { fits } from "./inspect.ts";
 
-/** A certificate and the key that belongs to it, both PEM. */
+/** A certificate and its key, both PEM. */
 export interface CertifiedKey {
   readonly certificate: string;
   readonly key: string;
@@ -19,7 +19,7 @@ export interface AuthorityOptions {
 export interface LeafOptions {
   readonly commonName: string;
   readonly organization?: string;
-  /** A server's names; wildcards as `*.example.svc`. */
+  /** Names of a server; wildcards as `*.example.svc`. */
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
   readonly usages: readonly ("server" | "client")[];
@@ -27,14 +27,14 @@ export interface LeafOptions {
   readonly now: Date;
 }
 
-/** Certificates begin this long before they are made: the clock of who checks them may be behind ours. */
+/** Certificates are valid from this long before they are made: a peer's clock may be behind ours. */
 const backdateMs = 3_600_000;
 
 const keyAlgorithm = { name: "ECDSA", namedCurve: "P-256" };
 const signingAlgorithm = { name: "ECDSA", hash: "SHA-256" };
 const extendedUsage = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth };
 
-/** A self-signed authority, which signs leaves and no further authorities. */
+/** A self-signed authority that may sign leaves, but no further authorities. */
 export async function createAuthority({ commonName, lifetimeMs, now }: AuthorityOptions): Promise<CertifiedKey> {
   const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -83,7 +83,7 @@ export async function issueCertificate(authority: CertifiedKey, options: LeafOpt
   return await inPem(certificate, keys);
 }
 
-/** Longest common name that X.509 allows; some programs refuse a longer one only when they meet it. */
+/** The longest common name that X.509 allows. Some programs refuse a longer one, and only when they meet it. */
 const longestCommonName = 64;
 
 function subject(commonName: string, organization?: string): x509.JsonName {
@@ -96,7 +96,7 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return await crypto.subtle.generateKey(keyAlgorithm, true, ["sign", "verify"]);
 }
 
-/** Reads any PEM form of a P-256 key; another sort of key rejects. */
+/** Reads any PEM form of a P-256 key; rejects for other types of key. */
 async function importKey(pem: string): Promise<webcrypto.CryptoKey> {
   const der = createPrivateKey(pem).export({ type: "pkcs8", format: "der" });
   return await crypto.subtle.importKey("pkcs8", new Uint8Array(der), keyAlgorithm, false, ["sign"]);

@@ -1,4 +1,4 @@
-// The decisions of rotation one by one, and three years of them with replicas and API servers that lag behind.
+// Each decision of the rotation, and three years of decisions with replicas and API servers that lag.
 import { describe, expect, test } from "vitest";
 import { carryOut, type Making } from "./carry-out.ts";
 import { isIssuedBy, isValidAt, readCertificate, servesAs, splitBundle } from "./inspect.ts";
@@ -31,7 +31,7 @@ const leaf = (of: CertifiedKey, days: number) =>
     now: dayAt(days),
   });
 
-describe("what is done next", async () => {
+describe("the next step of a rotation", async () => {
   const old = await authority(0);
   const young = await authority(250);
   const stranger = await authority(0);
@@ -55,7 +55,7 @@ describe("what is done next", async () => {
     ["the bundle is not published yet, which is no matter of the Secret", 1, fresh, [""], "nothing"],
     ["just over a third of the leaf's life is left", 59.5, fresh, [], "nothing"],
     ["less than a third of the leaf's life is left", 60.5, fresh, [], "new leaf", /expires at 2030-04-01/],
-    ["the leaf has expired while nobody looked", 100, fresh, [], "new leaf", /valid from/],
+    ["the leaf has expired", 100, fresh, [], "new leaf", /valid from/],
     ["leaf and authority are due: the leaf goes first, while there is a key for it", 300, fresh, [], "new leaf"],
     ["the authority is due", 244, { ...fresh, ...(await leaf(old, 243)) }, [], "add authority", /expires at 2031-01-01/],
     ["a new authority is seen everywhere for the first time", 251, both, [both.bundle, both.bundle], "note trust"],
@@ -77,7 +77,7 @@ describe("what is done next", async () => {
     ["the clock has gone back to before everything", -1, fresh, [], "make anew"],
     ["tls.key is garbage", 1, { ...fresh, key: "garbage" }, [], "new leaf", /tls.key does not fit/],
     ["tls.crt is garbage", 1, { ...fresh, certificate: garbage }, [], "new leaf", /tls.crt can't be read/],
-    ["tls.* is somebody else's", 1, { ...fresh, ...(await leaf(stranger, 0)) }, [], "new leaf", /none of the authorities/],
+    ["tls.* is of another authority", 1, { ...fresh, ...(await leaf(stranger, 0)) }, [], "new leaf", /none of the authorities/],
     [
       "ca.key is lost: the leaf goes on while a new authority comes",
       1,
@@ -90,7 +90,7 @@ describe("what is done next", async () => {
     ["ca.crt is garbage", 1, { ...fresh, bundle: garbage }, [], "make anew", /ca.crt holds no authority/],
     ["ca.crt is a leaf", 1, { ...fresh, bundle: fresh.certificate }, [], "make anew", /ca.crt holds no authority/],
     ["ca.crt has garbage besides", 1, { ...fresh, bundle: fresh.bundle + garbage }, [], "drop authorities"],
-  ])("%s", (_, days, kept, trusted, action, reason = /./) => {
+  ])("when %s", (_, days, kept, trusted, action, reason = /./) => {
     const plan = planRotation({ kept, trusted, names, settleMs, now: dayAt(days) });
     expect(plan.action).toBe(action);
     if (plan.action !== "nothing") expect(plan.reason).toMatch(reason);
@@ -99,18 +99,18 @@ describe("what is done next", async () => {
   test.each<[string, Kept, readonly string[], string]>([
     ["the former authority still signs", noted, [both.bundle], "nothing"],
     ["its key is gone: the new one does not wait", { ...noted, formerKey: "" }, [both.bundle], "take over"],
-  ])("a new authority has to wait for a year, and %s", (_, kept, trusted, action) => {
+  ])("with a settle time of a year, when %s", (_, kept, trusted, action) => {
     expect(planRotation({ kept, trusted, names, settleMs: 365 * day, now: dayAt(252) }).action).toBe(action);
   });
 
-  test("a leaf that is lost while a new authority waits is made anew by the one that all trust", async () => {
+  test("a leaf that is lost while a new authority settles is issued by the authority that all trust", async () => {
     const lost = { ...both, certificate: "", key: "" };
     const plan = planRotation({ kept: lost, trusted: [old.certificate], names, settleMs, now: dayAt(252) });
     const made = await carryOut(plan, lost, { ...making, now: dayAt(252) });
     expect([plan.action, isTrusted(made.certificate, old.certificate, dayAt(252))]).toEqual(["new leaf", true]);
   });
 
-  test("a new authority comes with another leaf of the old one, which signs until the new one takes over", async () => {
+  test("a new authority comes with a new leaf of the old one, which signs until the new one takes over", async () => {
     const added = await carryOut({ action: "add authority", reason: "" }, fresh, { ...making, now: dayAt(250) });
     expect(added.certificate).not.toBe(fresh.certificate);
     expect(isTrusted(added.certificate, old.certificate, dayAt(250))).toBe(true);
@@ -121,16 +121,16 @@ describe("what is done next", async () => {
     expect(signingAuthority(taken, dayAt(252))).toEqual({ certificate: splitBundle(taken.bundle)[0], key: added.authorityKey });
   });
 
-  test("another name is asked for", () => {
+  test("is a new leaf when another name is needed", () => {
     const plan = planRotation({ kept: fresh, trusted: [], names: [...names, "other.ns.svc"], settleMs, now: dayAt(1) });
     expect(plan).toEqual({ action: "new leaf", reason: "tls.crt is not for other.ns.svc" });
   });
 });
 
-describe("three years", () => {
+describe("three years of rotation", () => {
   test.each([
     ["published at once", () => true],
-    // From the 240th day on, when the first new authority comes.
+    // From day 240 on, when the first new authority is made.
     ["one webhook can't be written for three weeks", (days: number) => days < 240 || days > 261],
   ])(
     "%s: whatever leaf a replica serves, every bundle that an API server may use trusts it",
@@ -139,7 +139,7 @@ describe("three years", () => {
       const actions: string[] = [];
       let kept = nothing;
       let webhooks = ["", ""];
-      // What a replica or an API server may not have heard of yet: one step behind.
+      // A replica or an API server may be one step behind.
       let lagging = { webhooks, certificate: "" };
       for (let days = 0; days < 3 * 365; days += recent(actions, days)) {
         const now = dayAt(days);
@@ -169,7 +169,7 @@ describe("three years", () => {
   );
 });
 
-/** Two days, and ten minutes for a while after something was done. */
+/** Every two days, and every ten minutes for a while after a step. */
 function recent(actions: readonly string[], days: number): number {
   return days - Number.parseFloat(actions.at(-1) ?? "0") < 0.1 ? 10 / (24 * 60) : 2;
 }

@@ -1,18 +1,18 @@
-// What has to be done next with an authority of our own and the certificate that is served under it: a pure decision over
-// what is kept, what those who connect trust, and the time.
+// Decides the next step in rotating an authority of our own and its leaf: a pure function of the stored material, of what the
+// clients trust, and of the time.
 import type { X509Certificate } from "node:crypto";
 import { fits, isIssuedBy, isValidAt, readCertificate, servesAs, splitBundle } from "./inspect.ts";
 import type { CertifiedKey } from "./issue.ts";
 
-/** What is kept from one rotation to the next, all PEM; empty where there is nothing. */
+/** The material that is stored between rotations, all PEM; empty where there is none. */
 export interface Kept {
-  /** All authorities that are trusted, the newest first. */
+  /** All trusted authorities, the newest first. */
   readonly bundle: string;
-  /** The newest authority's. */
+  /** Key of the newest authority. */
   readonly authorityKey: string;
-  /** That of the authority which signs until the newest takes over; empty when none but the newest signs. */
+  /** Key of the authority that signs until the newest takes over; empty when only the newest signs. */
   readonly formerKey: string;
-  /** When the newest authority was first seen to be trusted by all; empty before, and while it is the only one there ever was. */
+  /** When all clients were first seen to trust the newest authority; empty before that, and for the very first authority. */
   readonly trustedSince: string;
   readonly certificate: string;
   readonly key: string;
@@ -20,39 +20,39 @@ export interface Kept {
 
 export interface Situation {
   readonly kept: Kept;
-  /** What each of those who connect trusts, as it was seen; empty for one that trusts nothing or was not to be seen. */
+  /** The bundle that each client was seen to trust; empty for a client that trusts nothing or could not be read. */
   readonly trusted: readonly string[];
-  /** DNS names and addresses that the leaf is served under. */
+  /** DNS names and addresses of the leaf. */
   readonly names: readonly string[];
-  /** How long all must have trusted a new authority before anything is signed by it: what was seen may be ahead of what is in force. */
+  /** How long all clients must have trusted a new authority before it signs: a bundle may be visible before it is in force. */
   readonly settleMs: number;
   readonly now: Date;
 }
 
 export type Plan =
   | { readonly action: "nothing" }
-  /** An authority and a leaf; nothing was there. */
+  /** Make an authority and a leaf: nothing is stored. */
   | { readonly action: "first time"; readonly reason: string }
-  /** An authority and a leaf; nothing of what is there can be used. */
+  /** Make an authority and a leaf: nothing that is stored is usable. */
   | { readonly action: "make anew"; readonly reason: string }
-  /** Another leaf in place of the one that is served, of the same authority if that can sign. */
+  /** Replace the leaf, by the same authority if that can sign. */
   | { readonly action: "new leaf"; readonly reason: string }
-  /** A new authority in front of the others, which goes on signing: a new leaf at once. */
+  /** Add a new authority in front of the others. The former one goes on signing, and issues a new leaf at once. */
   | { readonly action: "add authority"; readonly reason: string }
-  /** The newest authority is trusted everywhere: remember since when. */
+  /** All clients trust the newest authority: record since when. */
   | { readonly action: "note trust"; readonly reason: string }
-  /** The first leaf of an authority that is trusted everywhere for long enough. */
+  /** Issue the first leaf of an authority that all clients have trusted for long enough. */
   | { readonly action: "take over"; readonly reason: string }
   | { readonly action: "drop authorities"; readonly reason: string };
 
-/** Where nothing that is trusted can sign any more, a new authority is not kept waiting for longer than this. */
+/** Upper bound of the settle time when no trusted authority can sign any more. */
 const longestSettleWithoutSignerMs = 3_600_000;
 
 /**
- * Guarantees, as long as it is carried out and the bundle is published each time: a leaf that is served has been signed by
- * an authority which all trust, and which they go on trusting for as long as that leaf is valid, so that a replica that has
- * not heard of a newer leaf does no harm. What can't be helped breaks it: a leaf that is lost or has expired is replaced at
- * once, trusted or not, because nothing better can be served.
+ * Guarantees, if each plan is carried out and the bundle is published each time: the authority of a served leaf is trusted by all
+ * clients, and stays trusted for as long as the leaf is valid. So a replica that still serves an older leaf does no harm.
+ *
+ * Caveat: a leaf that is lost or has expired is replaced at once, trusted or not, because nothing better can be served.
  */
 export function planRotation({ kept, trusted, names, settleMs, now }: Situation): Plan {
   if (Object.values(kept).every((text) => text === "")) return { action: "first time", reason: "there are no certificates yet" };
@@ -83,8 +83,8 @@ export function planRotation({ kept, trusted, names, settleMs, now }: Situation)
 }
 
 /**
- * Who signs now: the authority of the leaf that is served, which all trust, or without a leaf the former one. Undefined when
- * its key is gone, or it has expired.
+ * The authority that signs now: that of the served leaf, which all clients trust; without a leaf, the former one. Undefined when
+ * its key is lost or it has expired.
  */
 export function signingAuthority(kept: Kept, now: Date): CertifiedKey | undefined {
   const authorities = validAuthorities(kept.bundle, now);
@@ -98,7 +98,7 @@ export function signingAuthority(kept: Kept, now: Date): CertifiedKey | undefine
   return key === undefined ? undefined : { certificate, key };
 }
 
-/** The authorities that may still be trusted, the newest first. */
+/** The authorities that are still valid, the newest first. */
 export function validAuthorities(bundle: string, now: Date): X509Certificate[] {
   return splitBundle(bundle)
     .map(readCertificate)
@@ -125,13 +125,13 @@ function unusable(reason: string): Leaf {
   return { usable: false, reason };
 }
 
-/** Another leaf of the same authority would live longer. One that ends with its authority would be due again at once, for ever. */
+/** Whether another leaf of the same authority would live longer. If both end together, a new leaf would be due again at once, for ever. */
 function canRenew(leaf: X509Certificate, kept: Kept, now: Date): boolean {
   const signer = readCertificate(signingAuthority(kept, now)?.certificate ?? "");
   return signer !== undefined && signer.validToDate > leaf.validToDate;
 }
 
-/** A third of its life is left: weeks in which to try again, or for a person to notice. */
+/** Whether less than a third of its life is left: weeks in which to retry, or for a person to notice. */
 export function isDue({ validFromDate, validToDate }: X509Certificate, now: Date): boolean {
   const life = validToDate.getTime() - validFromDate.getTime();
   return validToDate.getTime() - now.getTime() < life / 3;

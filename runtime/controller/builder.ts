@@ -1,4 +1,4 @@
-// What a controller is made of: the kind that it is for, what else it looks at, and how it reconciles.
+// The definition of a controller: the kind it is for, the kinds it watches, and its reconcile function.
 import type { Change } from "../cache/store.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { controllerOf, type Key, type KubeObject, keyOf } from "../kube/object.ts";
@@ -8,21 +8,21 @@ import type { Objects } from "./objects.ts";
 import type { Predicate } from "./predicates.ts";
 import type { Result } from "./result.ts";
 
-/** What a reconcile is given. Everything in it ends with the reconcile: after its timeout, nothing more is written by it. */
+/** The input of a reconcile. All of it ends with the reconcile: after the end or the timeout, `objects` and `client` write nothing. */
 export interface Request {
   readonly key: Key;
-  /** Writes what differs, and only that. */
+  /** Writes desired objects that differ from the cached ones, and no others. */
   readonly objects: Objects;
-  /** Live calls, for kinds that are not watched. */
+  /** Uncached calls, for kinds that are not watched. */
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
-/** Makes the world as the object says. Level-based: it is told which object, never what happened to it. */
+/** Brings the cluster to the state that the object describes. Level-based: it gets the key of an object, never what happened to it. */
 export type Reconcile = (request: Request) => Promise<Result>;
 
-/** A kind to look at, and which objects of the controller's own kind a change concerns. */
+/** A kind to watch. `concerned` maps a change to the objects of the controller's own kind that must be reconciled. */
 export interface Source {
   readonly resource: Resource;
   readonly concerned: (change: Change) => readonly Key[];
@@ -39,7 +39,7 @@ export interface ControllerDefinition {
 
 export interface ReconcileOptions {
   readonly maxConcurrentReconciles?: number;
-  /** After this a reconcile is given up and counts as failed; what it had begun to write may or may not happen. */
+  /** After this a reconcile is aborted and counts as failed. Writes that it had sent may still take effect. */
   readonly timeoutSeconds?: number;
 }
 
@@ -50,7 +50,7 @@ export class ControllerBuilder<T extends KubeObject> {
   readonly #resource: Resource<T>;
   readonly #sources: Source[] = [];
 
-  /** A controller for a kind, which it reconciles when one of its objects changes. */
+  /** A controller for a kind. It reconciles an object when that object changes. */
   static for<T extends KubeObject>(name: string, resource: Resource<T>, predicate: Predicate<T> = everything): ControllerBuilder<T> {
     const builder = new ControllerBuilder(name, resource);
     builder.#sources.push(source(resource, (object) => [keyOf(object)], predicate));
@@ -62,7 +62,7 @@ export class ControllerBuilder<T extends KubeObject> {
     this.#resource = resource;
   }
 
-  /** Objects that an object of the controller's kind controls, by owner reference. */
+  /** Watches objects whose controller, by owner reference, is an object of the controller's kind. */
   owns<C extends KubeObject>(resource: Resource<C>, predicate: Predicate<C> = everything): this {
     const group = groupOf(this.#resource.apiVersion);
     return this.watches(
@@ -76,7 +76,7 @@ export class ControllerBuilder<T extends KubeObject> {
     );
   }
 
-  /** Any other kind, with the objects of the controller's kind that one of it concerns. */
+  /** Watches any other kind; `keys` names the objects of the controller's kind to reconcile. */
   watches<C extends KubeObject>(resource: Resource<C>, keys: (object: C) => readonly Key[], predicate: Predicate<C> = everything): this {
     this.#sources.push(source(resource, keys, predicate));
     return this;
@@ -87,17 +87,17 @@ export class ControllerBuilder<T extends KubeObject> {
   }
 }
 
-/** A change concerns the keys of the object as it is, and of what it was before: it may have been handed from one owner to another. */
+/** A change concerns the keys of the object now and before: an object may pass from one owner to another, and both must see it. */
 function source<T extends KubeObject>(resource: Resource<T>, keys: (object: T) => readonly Key[], predicate: Predicate<T>): Source {
   const concerned = (change: Change<T>) => {
     if (!predicate(change)) return [];
     return change.type === "changed" ? [...keys(change.object), ...keys(change.previous)] : keys(change.object);
   };
-  // The objects of a resource are of its type: the one place where that is said, not checked.
+  // The one cast from `Change<T>` to `Change`: a resource has only objects of its type, which nothing checks.
   return { resource, concerned: concerned as (change: Change) => readonly Key[] };
 }
 
-/** Versions of one group are the same kind. */
+/** Owner references may name another version of the group; the kind is the same. */
 function groupOf(apiVersion: string): string {
   return apiVersion.includes("/") ? (apiVersion.split("/")[0] as string) : "";
 }

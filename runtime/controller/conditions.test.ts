@@ -1,4 +1,4 @@
-// Given what was told before and what is told now: these conditions.
+// New conditions from the previous status and the present state.
 import { expect, test } from "vitest";
 import { type Condition, type ConditionNow, conditionsNow } from "./conditions.ts";
 
@@ -22,8 +22,14 @@ test.each<[string, Condition[] | undefined, ConditionNow[], number | undefined, 
   ["another reason alone", [at(ready("True"), then, 1)], [ready("True", "New")], 1, [at(ready("True", "New"), then, 1)]],
   ["another generation alone", [at(ready("True"), then, 1)], [ready("True")], 2, [at(ready("True"), then, 2)]],
   ["without a generation", [at(ready("True"), then, 1)], [ready("True")], undefined, [at(ready("True"), then)]],
-  ["one that is not told any more", [at(other, then), at(ready("True"), then)], [ready("True")], undefined, [at(ready("True"), then)]],
-  ["a new one beside it", [at(ready("True"), then)], [other, ready("True")], undefined, [at(other, now), at(ready("True"), then)]],
-])("%s", (_, before, told, generation, expected) => {
+  ["a condition that is dropped", [at(other, then), at(ready("True"), then)], [ready("True")], undefined, [at(ready("True"), then)]],
+  [
+    "a new condition beside another",
+    [at(ready("True"), then)],
+    [other, ready("True")],
+    undefined,
+    [at(other, now), at(ready("True"), then)],
+  ],
+])("conditions: %s", (_, before, told, generation, expected) => {
   expect(conditionsNow(before, told, generation, clock)).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-// Conditions of a status, as metav1.Condition has them.
+// Conditions of a status, in the form of metav1.Condition.
 
 export interface Condition {
   readonly type: string;
@@ -9,12 +9,12 @@ export interface Condition {
   readonly observedGeneration?: number | undefined;
 }
 
-/** What is told now; the times follow from what was told before. */
+/** A condition without the fields that follow from the previous status and the generation. */
 export type ConditionNow = Omit<Condition, "lastTransitionTime" | "observedGeneration">;
 
 /**
- * The conditions that a status says now. The transition time of one is kept for as long as its status is the same, so that
- * saying the same again is no change; one that is not said any more goes.
+ * The conditions of the new status. A condition whose status is unchanged keeps its transition time, so that repeating it is no
+ * change; a condition that is absent from `now` is dropped.
  */
 export function conditionsNow(
   before: readonly Condition[] | undefined,
@@ -29,7 +29,7 @@ export function conditionsNow(
   });
 }
 
-/** metav1.Time has no fractions, and a time that comes back different from how it was sent would never look converged. */
+/** metav1.Time drops fractions. A time that is read back different from how it was sent would never look converged. */
 export function secondsOnly(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -1,4 +1,4 @@
-// How reconciles end, on a real API server with faults in between.
+// How reconciles end, on a real API server with injected faults.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -32,7 +32,7 @@ const complaints = ({ lines }: Running) => lines.filter(({ level }) => level ===
 const texts = { verb: "patch", resource: "configmaps" } as const;
 const statuses = { verb: "patch", resource: "sites", subresource: "status" } as const;
 
-test.concurrent("a reconcile that hangs is given up, and what it tries to write later never leaves the process", async () => {
+test.concurrent("a reconcile that hangs is aborted, and its later writes never leave the process", async () => {
   await using stage = await open("zombie");
   await stage.create("x");
   const hanging: Request[] = [];
@@ -59,7 +59,7 @@ test.concurrent("a reconcile that hangs is given up, and what it tries to write 
   expect((await stage.client.get(configMaps, stage.key("x"))).data).toEqual({ text: "hello" });
 });
 
-test.concurrent("a write that is not answered ends with its reconcile", async () => {
+test.concurrent("a write without an answer ends with its reconcile", async () => {
   await using stage = await open("unanswered");
   await stage.create("x");
   const hold = stage.proxy.hold(texts, 1);
@@ -73,7 +73,7 @@ test.concurrent("a write that is not answered ends with its reconcile", async ()
   ]);
 });
 
-test.concurrent("a busy API server is left alone for as long as it asks for", async () => {
+test.concurrent("a busy API server gets the pause that it asks for", async () => {
   await using stage = await open("busy");
   await stage.create("x");
   stage.proxy.answer(texts, failure(429, { headers: { "retry-after": "2" } }), 1);
@@ -87,7 +87,7 @@ test.concurrent("a busy API server is left alone for as long as it asks for", as
   expect(complaints(running)).toEqual([]);
 });
 
-test.concurrent("a conflict is tried again without a word", async () => {
+test.concurrent("a conflict is retried without a warning", async () => {
   await using stage = await open("conflict");
   await stage.create("x");
   const fault = stage.proxy.answer(statuses, failure(409), 3);
@@ -98,7 +98,7 @@ test.concurrent("a conflict is tried again without a word", async () => {
   expect(await running.metrics.text()).toContain('controller_runtime_reconcile_errors_total{controller="site"} 0');
 });
 
-test.concurrent("any other refusal is logged with its step, and the other steps go on", async () => {
+test.concurrent("an error that is no conflict is logged with its step, and the other steps run", async () => {
   await using stage = await open("refused");
   await stage.create("x");
   stage.proxy.answer(texts, failure(500, { message: "no" }), 2);
@@ -110,7 +110,7 @@ test.concurrent("any other refusal is logged with its step, and the other steps 
   expect(first.map(({ resource }) => resource)).toEqual(["configmaps", "services", "jobs", "sites"]);
 });
 
-test.concurrent("what can't be helped waits for a change", async () => {
+test.concurrent("after a terminal error the key waits for a change", async () => {
   await using stage = await open("terminal");
   await stage.create("x", { text: "bad" });
   const running = stage.run({
@@ -125,7 +125,7 @@ test.concurrent("what can't be helped waits for a change", async () => {
   await ready(running);
 });
 
-test.concurrent("as many at once as it may", async () => {
+test.concurrent("a controller runs as many reconciles at once as it may", async () => {
   await using stage = await open("concurrency");
   for (let index = 0; index < 10; index++) await stage.create(`site-${index}`);
   const hold = stage.proxy.hold(texts);
@@ -138,7 +138,7 @@ test.concurrent("as many at once as it may", async () => {
   await ready(running, 10);
 });
 
-test.concurrent("a status is written once for each change, with the generation that it is about", async () => {
+test.concurrent("a status is written once for each change, with the observed generation", async () => {
   await using stage = await open("status");
   const history = new History(stage.client, sites, await stage.create("x"));
   const running = stage.run();
@@ -157,7 +157,7 @@ test.concurrent("a status is written once for each change, with the generation t
   expect(new Set(times).size).toBe(1);
 });
 
-test.concurrent("an object that replaced another does not get the other's status", async () => {
+test.concurrent("an object that replaced another of its name does not get the other's status", async () => {
   await using stage = await open("replaced");
   await stage.create("x");
   await stage.client.mergePatch(sites, stage.key("x"), { spec: { text: "second" } });
@@ -174,7 +174,7 @@ test.concurrent("an object that replaced another does not get the other's status
   expect(history.states.filter(({ status }) => status?.observedGeneration === 2)).toEqual([]);
 });
 
-test.concurrent("an object that went meanwhile is no failure", async () => {
+test.concurrent("an object that is deleted during its reconcile is no failure", async () => {
   await using stage = await open("gone");
   await stage.create("x");
   const hold = stage.proxy.hold(statuses, 1);

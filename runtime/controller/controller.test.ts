@@ -1,4 +1,4 @@
-// How a controller runs reconciles, at a clock that stands still and without an API server.
+// How a controller runs reconciles, with a fake clock and without an API server.
 import { expect, test } from "vitest";
 import { Cache } from "../cache/cache.ts";
 import { FakeClock, settle } from "../fake-clock.fixture.ts";
@@ -49,8 +49,8 @@ test.each<[string, () => unknown, string]>([
   ["an Error", () => new Error("why"), "why"],
   ["a text", () => "why", "why"],
   ["undefined", () => undefined, "what was thrown is no Error"],
-  ["what can't become text", () => Object.create(null), "what was thrown is no Error"],
-])("a reconcile that throws %s is tried again, each time later", async (_, thrown, message) => {
+  ["an object that can't become text", () => Object.create(null), "what was thrown is no Error"],
+])("a reconcile that throws %s is retried with growing delays", async (_, thrown, message) => {
   const { queue, clock, endings, times, lines } = start(() => {
     throw thrown();
   });
@@ -61,7 +61,7 @@ test.each<[string, () => unknown, string]>([
   expect(JSON.parse(lines[3] ?? "")).toMatchObject({ error: { message }, attempt: 4, controller: "test", namespace: "n", name: "x" });
 });
 
-test("a mistake in the code is counted as one", async () => {
+test("a bug in the code is counted as a panic", async () => {
   const { queue, clock, endings } = start((_, run) => {
     if (run === 1) throw new TypeError("x is undefined");
     return awaitChange;
@@ -71,7 +71,7 @@ test("a mistake in the code is counted as one", async () => {
   expect(endings).toEqual(["panic", "success"]);
 });
 
-test("a terminal error waits for a change", async () => {
+test("after a terminal error the key waits for a change", async () => {
   const { queue, clock, endings, times } = start(() => {
     throw new TerminalError("never");
   });
@@ -83,7 +83,7 @@ test("a terminal error waits for a change", async () => {
   expect(endings).toEqual(["terminal_error", "terminal_error"]);
 });
 
-test("runs again at the time that it asked for, and earlier on a change", async () => {
+test("a key runs again at the requested time, and earlier on a change", async () => {
   const { queue, clock, times } = start((_, run) => (run < 3 ? after(30) : awaitChange));
   queue.add("x");
   await clock.advance(10_000);
@@ -92,7 +92,7 @@ test("runs again at the time that it asked for, and earlier on a change", async 
   expect(times()).toEqual([0, 10_000, 40_000]);
 });
 
-test("while the API server wants to be left alone, not even a change is faster", async () => {
+test("a pause that the API server asked for holds even after a change", async () => {
   const { queue, clock, times, endings } = start((_, run) => {
     if (run === 1) throw new TryLater({ method: "PATCH", path: "/" }, 429, {}, 2000);
     return awaitChange;
@@ -108,7 +108,7 @@ test("while the API server wants to be left alone, not even a change is faster",
   expect(endings).toEqual(["requeue_after", "success", "success", "success"]);
 });
 
-test("one that hangs is given up, its signal is aborted and its key tried again", async () => {
+test("a reconcile that hangs is aborted with its signal, and its key is retried", async () => {
   const requests: Request[] = [];
   const { queue, clock, endings, times } = start(
     (request, run) => {
@@ -130,7 +130,7 @@ test("one that hangs is given up, its signal is aborted and its key tried again"
   expect(clock.armed).toBe(0);
 });
 
-test("what a reconcile leaves behind is refused when it has ended", async () => {
+test("calls that a reconcile left behind are refused after its end", async () => {
   const requests: Request[] = [];
   const { queue } = start((request) => {
     requests.push(request);
@@ -141,7 +141,7 @@ test("what a reconcile leaves behind is refused when it has ended", async () => 
   await expect(requests[0]?.client.delete(things, { namespace: "n", name: "x" })).rejects.toThrow(Aborted);
 });
 
-test("as many at once as it may, and never two of one key", async () => {
+test("as many keys run at once as allowed, and never two reconciles of one key", async () => {
   const running = new Map<string, number>();
   let most = 0;
   const { queue, clock, runs } = start(
@@ -167,7 +167,7 @@ test("as many at once as it may, and never two of one key", async () => {
   expect(runs.length).toBeGreaterThan(5);
 });
 
-test("a drain waits for what is under way; giving up ends it", async () => {
+test("a drain waits for reconciles under way; giveUp aborts them", async () => {
   const signals: AbortSignal[] = [];
   const { controller, queue, clock, endings, lines, runs } = start(({ signal }) => {
     signals.push(signal);

@@ -1,4 +1,4 @@
-// Runs a controller: changes go into its queue, and its workers reconcile what comes out.
+// Runs a controller: changes put keys into its queue, and its workers reconcile the keys that come out.
 
 import { randomUUID } from "node:crypto";
 import type { Cache } from "../cache/cache.ts";
@@ -17,11 +17,11 @@ import { Settled } from "./settled.ts";
 
 export interface ControllerOptions {
   readonly cache: Cache;
-  /** Its writes are shown by the cache. */
+  /** The cache must show its writes at once; see `KubeClient.with`. */
   readonly client: KubeClient;
   readonly queue: Queue;
   readonly log: Log;
-  /** Told of every reconcile that ended, for metrics. */
+  /** Called after every reconcile, for metrics. */
   readonly ended?: (ending: Ending, milliseconds: number) => void;
   readonly objects: ObjectsOptions;
   readonly clock?: Clock;
@@ -34,9 +34,9 @@ export class Controller {
   readonly #clock: Clock;
   readonly #settled = new Settled();
   readonly #kept = new Kept();
-  /** When keys may run again for which the API server asked to be left alone. */
+  /** Keys that must not run before a time, because the API server asked for a pause. */
   readonly #heldUntil = new Map<string, number>();
-  /** Ends the reconciles that are under way. */
+  /** Aborts the reconciles that are under way. */
   readonly #underWay = new Set<(reason: Error) => void>();
 
   constructor(definition: ControllerDefinition, options: ControllerOptions) {
@@ -47,17 +47,17 @@ export class Controller {
     for (const source of definition.sources) this.#subscribe(source);
   }
 
-  /** Begins to reconcile. Until then changes are gathered, so that a standby takes over with all of them in its queue. */
+  /** Starts to reconcile. Changes are queued even before, so that a standby takes over with all of them in its queue. */
   start(): void {
     this.#options.queue.start((key, run) => this.#work(key, run), this.#definition.maxConcurrentReconciles);
   }
 
-  /** No reconcile begins any more; resolves when those under way have ended. */
+  /** Starts no more reconciles; resolves when those under way have ended. */
   async drain(): Promise<void> {
     await this.#options.queue.drain();
   }
 
-  /** No reconcile begins any more, and those under way are ended: their signals are aborted and they write no more. */
+  /** Starts no more reconciles and aborts those under way: their signals are aborted, and their writes are refused. */
   async giveUp(cause: Error): Promise<void> {
     const drained = this.drain();
     for (const end of this.#underWay) end(new GivenUp("the controller has ended", { cause }));
@@ -88,7 +88,7 @@ export class Controller {
     return outcome;
   }
 
-  /** Never rejects. After the timeout its signal is aborted, which ends the calls under way and refuses new ones. */
+  /** Never rejects. The timeout aborts the signal, which ends the calls under way and refuses new ones. */
   async #reconcile(key: Key, log: Log): Promise<Result> {
     const { reconcile, timeoutSeconds } = this.#definition;
     const end = new AbortController();
@@ -108,12 +108,12 @@ export class Controller {
     } finally {
       cancel();
       this.#underWay.delete(giveUp);
-      end.abort(over); // whatever it left behind does not write any more: another run of this key may begin now
+      end.abort(over); // another run of this key may begin now: a promise that this run left behind must not write
     }
   }
 }
 
-/** Made once: an error made for each would cost more than many a reconcile. */
+/** Made once: creating an error with its stack for each reconcile would cost more than many a reconcile. */
 const over = new GivenUp("the reconcile has ended");
 
 async function caught(reconcile: () => Promise<Result>): Promise<Result> {

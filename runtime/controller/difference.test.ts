@@ -1,4 +1,4 @@
-// Given what is there and what is wanted: is it so already?
+// Whether a live object already equals its desired state.
 import { describe, expect, test } from "vitest";
 import { covers, sameValue } from "./difference.ts";
 
@@ -20,7 +20,7 @@ const [a, b, c] = ["A", "B", "C"].map((name) => ({ name, value: "1" }));
 table("is so already", true, [
   ["the same", { spec: { text: "a" } }, { spec: { text: "a" } }],
   ["a default that the server filled in", { spec: { type: "ClusterIP", port: 1 } }, { spec: { port: 1 } }],
-  ["what others put on it", { metadata: { labels: { a: "1", theirs: "2" } } }, { metadata: { labels: { a: "1" } } }],
+  ["labels of others", { metadata: { labels: { a: "1", theirs: "2" } } }, { metadata: { labels: { a: "1" } } }],
   ["undefined is not said", { spec: { a: 1 } }, { spec: { a: 1, b: undefined } }],
   ["null, and nothing is there", { spec: {} }, { spec: { command: null } }],
   ["an empty list that the server dropped", container({}), container({ args: [] })],
@@ -41,7 +41,7 @@ table("is so already", true, [
   ["the size of an empty directory", { emptyDir: { sizeLimit: "1Gi" } }, { emptyDir: { sizeLimit: "1024Mi" } }],
   ["a divisor", { resourceFieldRef: { divisor: "1" } }, { resourceFieldRef: { divisor: 1 } }],
   ["a quota", { spec: { hard: { "requests.cpu": "1" } } }, { spec: { hard: { "requests.cpu": "1000m" } } }],
-  ["a sidecar of someone else's", { containers: [{ name: "main" }, { name: "proxy" }] }, { containers: [{ name: "main" }] }],
+  ["a sidecar of another writer", { containers: [{ name: "main" }, { name: "proxy" }] }, { containers: [{ name: "main" }] }],
   [
     "a second owner",
     { ownerReferences: [{ uid: "2" }, { uid: "1", controller: true }] },
@@ -51,7 +51,7 @@ table("is so already", true, [
   ["ports of one number and two protocols", { spec: { ports: [tcp, udp] } }, { spec: { ports: [tcp, udp] } }],
   ["a protocol that is TCP unless said", { spec: { ports: [udp, tcp] } }, { spec: { ports: [{ name: "dns", port: 53 }] } }],
   ["a container's port", container({ ports: [{ containerPort: 80, protocol: "TCP" }] }), container({ ports: [{ containerPort: 80 }] })],
-  ["a variable of someone else's in between", { env: [a, c, b] }, { env: [a, b] }],
+  ["a variable of another writer in between", { env: [a, c, b] }, { env: [a, b] }],
   [
     "the items of a whole list with defaults",
     { egress: [{ ports: [{ port: 80, protocol: "TCP" }] }] },
@@ -77,14 +77,22 @@ table("differs", false, [
     container({ resources: { requests: { memory: "1025Mi" } } }),
   ],
   [
-    "what is no quantity",
+    "values that are no quantities",
     container({ resources: { requests: { memory: "1Gi" } } }),
     container({ resources: { requests: { memory: "much" } } }),
   ],
   ["a quantity in a ConfigMap is text", { data: { memory: "1Gi" } }, { data: { memory: "1024Mi" } }],
-  ["also under the name of a quantity", { data: { limits: "1Gi", sizeLimit: "1" } }, { data: { limits: "1024Mi", sizeLimit: "1" } }],
-  ["also in a label", { metadata: { labels: { capacity: "1" } } }, { metadata: { labels: { capacity: "1.0" } } }],
-  ["also in a map that others call so", { data: { requests: { a: "1" } } }, { data: { requests: { a: "1.0" } } }],
+  [
+    "text in a ConfigMap under the name of a quantity",
+    { data: { limits: "1Gi", sizeLimit: "1" } },
+    { data: { limits: "1024Mi", sizeLimit: "1" } },
+  ],
+  [
+    "text in a label that looks like a quantity",
+    { metadata: { labels: { capacity: "1" } } },
+    { metadata: { labels: { capacity: "1.0" } } },
+  ],
+  ["text in a map with the name of quantities", { data: { requests: { a: "1" } } }, { data: { requests: { a: "1.0" } } }],
   ["a missing item", { containers: [{ name: "proxy" }] }, { containers: [{ name: "main" }] }],
   ["a missing finalizer", { finalizers: ["a"] }, { finalizers: ["a", "b"] }],
   ["an owner that controls no more", { ownerReferences: [{ uid: "1" }] }, { ownerReferences: [{ uid: "1", controller: true }] }],
@@ -101,11 +109,15 @@ table("differs", false, [
     },
     { spec: { ports: [{ ...udp, targetPort: 1 }] } },
   ],
-  ["a port of a policy that someone added", { egress: [{ ports: [{ port: 80 }, { port: 22 }] }] }, { egress: [{ ports: [{ port: 80 }] }] }],
+  [
+    "a port of a policy that another writer added",
+    { egress: [{ ports: [{ port: 80 }, { port: 22 }] }] },
+    { egress: [{ ports: [{ port: 80 }] }] },
+  ],
   ["variables in another order", { env: [b, a] }, { env: [a, b] }],
   ["arguments in another order", container({ args: ["-b", "-a"] }), container({ args: ["-a", "-b"] })],
   ["an argument more", container({ command: ["sh", "-c", "x"] }), container({ command: ["sh", "-c"] })],
-  ["a subject that someone added", { subjects: [{ name: "ours" }, { name: "theirs" }] }, { subjects: [{ name: "ours" }] }],
+  ["a subject that another writer added", { subjects: [{ name: "ours" }, { name: "theirs" }] }, { subjects: [{ name: "ours" }] }],
   ["a narrower selector", { spec: { selector: { app: "x", tier: "y" } } }, { spec: { selector: { app: "x" } } }],
   ["a policy for fewer pods", { spec: { podSelector: { matchLabels: { app: "x" } } } }, { spec: { podSelector: {} } }],
   [
@@ -134,7 +146,7 @@ test.each<[string, boolean, unknown, unknown]>([
   ["null and an object", false, { a: null }, { a: {} }],
   ["empty is something", false, { a: [] }, {}],
   ["types count", false, { a: "1" }, { a: 1 }],
-])("the same value: %s is %s", (_, expected, a, b) => {
+])("sameValue: %s gives %s", (_, expected, a, b) => {
   expect(sameValue(a, b)).toBe(expected);
   expect(sameValue(b, a)).toBe(expected);
 });

@@ -1,16 +1,16 @@
-// Whether an object is already as it is wanted: pure, and a little generous, because the API server fills in defaults,
-// drops what is empty, and writes quantities in its own way.
+// Whether an object is already in its desired state. Pure. It tolerates the changes that the API server makes to each write: it
+// fills in defaults, drops empty values, and normalizes quantities.
 //
-// What it does not know of, such as a zero that the server drops, looks like a difference: that costs one write too many. The
-// other mistake, a difference that is not seen, would be for ever.
+// A change of the server that is unknown here, such as a dropped zero, looks like a difference and costs one write too many. The
+// opposite mistake, a difference that is overlooked, would never be corrected.
 import { compareQuantities } from "../../kubernetes/quantity.ts";
 
-/** True when all that `desired` says is so in `live`, which may say more: defaults, and what others own. */
+/** True when `live` has every value of `desired`. It may have more: defaults, and fields of other writers. */
 export function covers(live: unknown, desired: unknown): boolean {
   return coversAt(live, desired, "", undefined);
 }
 
-/** True when both say the same; what is undefined is not there. */
+/** True when both are equal; an undefined field equals an absent one. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -24,13 +24,13 @@ export function sameValue(a: unknown, b: unknown): boolean {
 
 type Fields = Record<string, unknown>;
 
-/** Where in the object a value is; the items of a list are at the place of the list. */
+/** The path to a value, from its end. Items of a list have the path of the list. */
 interface Place {
   readonly name: string;
   readonly parent: Place | undefined;
 }
 
-/** Fields whose values are quantities when they are in a field of that name, and what holds the ones that a map has under any name. */
+/** Fields that are quantities, and maps whose values all are, each by the name of the field that contains it. */
 const quantityFields: Readonly<Record<string, string>> = { sizeLimit: "emptyDir", divisor: "resourceFieldRef" };
 const quantityMaps: Readonly<Record<string, string>> = {
   limits: "resources",
@@ -41,8 +41,8 @@ const quantityMaps: Readonly<Record<string, string>> = {
 };
 
 /**
- * Lists whose items have an identity, as the API has them (`x-kubernetes-list-map-keys`): the items of other writers, a sidecar or
- * a second owner, are no difference in them. Every other list is one value.
+ * Lists whose items have an identity, as in the API (`x-kubernetes-list-map-keys`). Items of other writers, such as a sidecar or a
+ * second owner, are no difference in them. Every other list is compared as one value.
  */
 const identities: Readonly<Record<string, readonly string[]>> = {
   ownerReferences: ["uid"],
@@ -61,13 +61,13 @@ const identities: Readonly<Record<string, readonly string[]>> = {
   "spec.ports": ["port", "protocol"],
 };
 
-/** What an identity has where it is not said. */
+/** Defaults of identity fields. */
 const identityDefaults: Readonly<Record<string, unknown>> = { protocol: "TCP" };
 
-/** Maps that are one value: with more in them they select something else. */
+/** Maps that are compared as one value: an additional entry makes them select something else. */
 const wholes = new Set(["selector", "matchLabels", "podSelector", "namespaceSelector", "labelSelector", "nodeSelector"]);
 
-/** Maps that the API server drops when they are empty. An empty struct it keeps, and `emptyDir: {}` says something. */
+/** Maps that the API server drops when they are empty. It keeps an empty struct: `emptyDir: {}` is meaningful. */
 const droppedMaps = new Set(["labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests"]);
 
 function coversAt(live: unknown, desired: unknown, name: string, parent: Place | undefined): boolean {
@@ -88,11 +88,11 @@ function coversMap(live: unknown, desired: Fields, place: Place): boolean {
 
 function coversList(live: unknown, desired: readonly unknown[], place: Place): boolean {
   if (!Array.isArray(live)) return false;
-  if (place.name === "finalizers") return desired.every((item) => live.includes(item)); // others may hold on to it as well
+  if (place.name === "finalizers") return desired.every((item) => live.includes(item)); // others may have finalizers too
   const identity = identities[`${place.parent?.name}.${place.name}`] ?? identities[place.name];
   if (identity === undefined)
     return live.length === desired.length && desired.every((item, index) => coversAt(live[index], item, place.name, place.parent));
-  // In the same order, with others' in between: a variable can only refer to those before it, and an apply restores it.
+  // Order matters, with items of others in between: a variable can only refer to earlier ones. An apply restores the order.
   let from = 0;
   return desired.every((item) => {
     from = live.findIndex((candidate, index) => index >= from && isSameItem(candidate, item, identity)) + 1;

@@ -1,22 +1,22 @@
-// How a reconcile ended, in the words that are counted.
+// The ways in which a reconcile ends, as the metrics count them.
 
-/** How a reconciliation ended. All but the first three count as errors. */
+/** How a reconcile ended. All but the first three count as errors. */
 export type Ending =
   | "success"
-  /** It runs again soon, without a failure. */
+  /** It failed with conflicts only, and runs again soon. */
   | "requeue"
   | "requeue_after"
   | "error"
-  /** Trying again would not help. */
+  /** A retry would not help. */
   | "terminal_error"
-  /** The code is wrong: see `isMistake`. */
+  /** A bug in the code: see `isMistake`. */
   | "panic"
-  /** It was given up because it took too long. */
+  /** It was aborted because it took too long. */
   | "timeout";
 
 /**
- * Whether an error says that the code is wrong, as a panic does in Go: `undefined` was read, or an index is out of range.
- * Failures of databases, files and networks are none, whatever their class: what must always be zero has to mean something.
+ * Whether an error shows a bug in the code, as a panic does in Go: a read of `undefined`, an index out of range. Failures of
+ * databases, files and networks are no bugs, whatever their class: the count of panics must stay zero unless the code is wrong.
  */
 export function isMistake(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isMistake);

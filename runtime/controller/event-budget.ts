@@ -1,9 +1,9 @@
-// How many different events of one object are recorded: a loop must not fill etcd.
+// A limit on the different events of one object: a loop must not fill etcd.
 import { BoundedMap } from "../bounded-map.ts";
 
-/** At once. */
+/** How many an object may have at once. */
 const burst = 25;
-/** How long it takes to earn one more. */
+/** Time after which an object may have one more. */
 const refillMilliseconds = 5 * 60_000;
 
 const mostRemembered = 4096;
@@ -16,7 +16,7 @@ export class EventBudget {
     this.#now = now;
   }
 
-  /** Whether there is one left for the object; it is taken then. */
+  /** Takes one from the object's budget; false when none is left. */
   take(uid: string): boolean {
     const now = this.#now();
     const before = this.#allowances.get(uid) ?? { left: burst, at: now };

@@ -1,4 +1,4 @@
-// Events as people see them.
+// Events as `kubectl` shows them.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
 import { failure } from "../../e2e/faults/answers.ts";
@@ -32,12 +32,12 @@ async function open(name: string): Promise<SiteStage<FaultProxy>> {
   return await SiteStage.open(plane, name, await FaultProxy.start(plane));
 }
 
-/** Those about Sites: Kubernetes has some of its own to say about their Jobs. */
+/** Events about Sites: Kubernetes records some about their Jobs. */
 async function recorded({ client, namespace }: SiteStage<FaultProxy>): Promise<Event[]> {
   return (await client.list(events, { namespace })).items.filter(({ regarding }) => regarding.kind === "Site");
 }
 
-test.concurrent("the same event again is one event with a count, which kubectl shows", async () => {
+test.concurrent("a repeated event is one event with a count, which kubectl shows", async () => {
   await using stage = await open("series");
   const site = await stage.create("x");
   const { manager } = stage.run();
@@ -51,7 +51,7 @@ test.concurrent("the same event again is one event with a count, which kubectl s
   expect(await plane.kubectl("describe", "-n", stage.namespace, "site", "x")).toMatch(told);
 });
 
-test.concurrent("what the API server takes: the longest name and the longest note", async () => {
+test.concurrent("the API server accepts the longest name and the longest note", async () => {
   await using stage = await open("longest");
   const site = await stage.create(`${"x".repeat(199)}-${"y".repeat(53)}`);
   const { manager } = stage.run();
@@ -61,7 +61,7 @@ test.concurrent("what the API server takes: the longest name and the longest not
   expect(items.map(({ note }) => Buffer.byteLength(note))).toEqual([1023]);
 });
 
-test.concurrent("a loop that always says something else is bounded", async () => {
+test.concurrent("a loop that records ever new events is limited", async () => {
   await using stage = await open("bounded");
   const site = await stage.create("x");
   const { manager } = stage.run();
@@ -70,7 +70,7 @@ test.concurrent("a loop that always says something else is bounded", async () =>
   expect(await recorded(stage)).toHaveLength(25);
 });
 
-test.concurrent("a reconcile does not notice that they are refused", async () => {
+test.concurrent("a reconcile does not fail when its events are refused", async () => {
   await using stage = await open("refused");
   const site = await stage.create("x");
   const refusal = stage.proxy.answer({ resource: "events" }, failure(403));

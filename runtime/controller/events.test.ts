@@ -1,4 +1,4 @@
-// What is sent for what is recorded, at a clock that stands still.
+// The requests that recorded events cause, with a fake clock.
 import { expect, test } from "vitest";
 import { FakeClock } from "../fake-clock.fixture.ts";
 import { ApiError, NotFound } from "../kube/errors.ts";
@@ -8,7 +8,7 @@ import { type EventContent, EventRecorder } from "./events.ts";
 const minutes = 60_000;
 const call = { method: "POST", path: "/" };
 
-/** Keeps events as an API server does: what was created can be counted on. */
+/** Stores events as an API server does: only a created event can be counted on. */
 class Events {
   readonly counts = new Map<string, number>();
   readonly created: (KubeObject & { note?: string; reportingInstance?: string })[] = [];
@@ -67,7 +67,7 @@ class Events {
   }
 }
 
-test("the same event again is counted on the first, at once the second time and then once a minute", async () => {
+test("a repeated event raises the count of the first, at once the second time and then once a minute", async () => {
   const events = new Events();
   await events.record(1);
   await events.record(1);
@@ -80,7 +80,7 @@ test("the same event again is counted on the first, at once the second time and 
   expect(events.patches).toBe(2);
 });
 
-test("a count waits for what it is counted on", async () => {
+test("a count is sent after the event that it is counted on", async () => {
   const events = new Events();
   events.latency = 500;
   await events.record(2);
@@ -88,7 +88,7 @@ test("a count waits for what it is counted on", async () => {
   expect([events.state, events.dropped]).toEqual([[2], []]);
 });
 
-test("after ten minutes it is another event", async () => {
+test("after ten minutes the same content is a new event", async () => {
   const events = new Events();
   await events.record(1);
   await events.clock.advance(10 * minutes - 1);
@@ -117,7 +117,7 @@ test("another object is another event", async () => {
   expect(events.state).toEqual([1, 1]);
 });
 
-test("an object has 25 different ones at once and one more every five minutes; others have their own", async () => {
+test("an object may have 25 different events at once and one more every five minutes, independent of other objects", async () => {
   const events = new Events();
   let said = 0;
   const different = () => ({ note: `Note ${said++}.` });
@@ -136,7 +136,7 @@ test("an object has 25 different ones at once and one more every five minutes; o
   expect(events.created).toHaveLength(27 + 25);
 });
 
-test("no more than 64 are on their way", async () => {
+test("at most 64 requests for events are under way", async () => {
   const events = new Events();
   events.latency = 1000;
   for (let uid = 0; uid < 100; uid++) events.say(1, undefined, String(uid));
@@ -146,7 +146,7 @@ test("no more than 64 are on their way", async () => {
   expect(events.created).toHaveLength(65);
 });
 
-test("one that was refused is no series: the next is a first one again", async () => {
+test("after an event was refused, the same event is created again and not counted", async () => {
   const events = new Events();
   events.failure = new ApiError(call, 403, { message: "no" });
   await events.record(1);
@@ -155,7 +155,7 @@ test("one that was refused is no series: the next is a first one again", async (
   expect([events.state, events.dropped]).toEqual([[1], ["POST /: no"]]);
 });
 
-test("a count that was refused is made up for by the next; an event that is gone is made anew, and nobody is told", async () => {
+test("a refused count is included in the next one; an event that is gone is created again without a complaint", async () => {
   const events = new Events();
   await events.record(1);
   events.failure = new ApiError(call, 500, { message: "no" });
@@ -184,7 +184,7 @@ test.each([
   expect(events.created[0]?.reportingInstance).toHaveLength(128);
 });
 
-test("flushed waits for all that is on its way, also for what fails", async () => {
+test("flushed waits for every request under way, also for those that fail", async () => {
   const events = new Events();
   events.latency = 100;
   events.failure = new Error("no");

@@ -1,4 +1,4 @@
-// Events: what a person who runs `kubectl describe` wants to know. They are never waited for and never fail a reconcile.
+// Records events, for a person who runs `kubectl describe`. A reconcile never waits for them and never fails because of them.
 import { randomBytes } from "node:crypto";
 import { BoundedMap } from "../bounded-map.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -12,9 +12,9 @@ export interface EventContent {
   readonly type: "Normal" | "Warning";
   /** One word in CamelCase, from a closed list. */
   readonly reason: string;
-  /** What was done or tried, in one word. */
+  /** The action that was taken or tried, in one word. */
   readonly action: string;
-  /** For people, with names and what can be done. */
+  /** A sentence for people: names the objects, and what a person can do. */
   readonly note: string;
 }
 
@@ -24,14 +24,14 @@ interface EventObject extends KubeObject {
 
 const events = namespaced<EventObject>("events.k8s.io/v1", "Event", "events");
 
-/** The same event again within this time is counted on the first one. */
+/** The same event within this time raises the count of the first one. */
 const seriesMilliseconds = 10 * 60_000;
 /** How often the count is written at most. */
 const countMilliseconds = 60_000;
 const mostSeries = 4096;
-/** On their way at once. More would take the connections from the reconciles when the API server is slow. */
+/** Requests at once. More would take connections from the reconciles while the API server is slow. */
 const mostSending = 64;
-/** Bytes, as the API server counts them. */
+/** In bytes, as the API server counts. */
 const longestNote = 1024;
 
 interface Series {
@@ -40,7 +40,7 @@ interface Series {
   readonly begin: number;
   count: number;
   writtenAt: number;
-  /** Its last call: a count must not come before what it is counted on. */
+  /** Its last request. A count must not be sent before the request that creates the event has ended. */
   sent: Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export interface EventRecorderOptions {
   readonly reportingController: string;
   readonly reportingInstance: string;
   readonly onDropped?: (error: Error) => void;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
-  /** What is written for people to read. */
+  /** The time that is written into events. */
   readonly wallClock?: () => Date;
 }
 
@@ -78,7 +78,7 @@ export class EventRecorder {
     else if (this.#budget.take(regarding.metadata.uid ?? "")) this.#first(regarding, content, identity);
   }
 
-  /** Resolves when what was recorded has been sent, or has failed. */
+  /** Resolves when every recorded event was sent or has failed. */
   async flushed(): Promise<void> {
     await Promise.all(this.#sending);
   }
@@ -90,7 +90,7 @@ export class EventRecorder {
     const event = this.#event(regarding, content, series);
     this.#series.set(identity, series);
     const create = () => this.#options.client.create(events, event);
-    this.#send(series, create, () => this.#forget(identity, series)); // there is nothing to count on
+    this.#send(series, create, () => this.#forget(identity, series)); // without the event there is nothing to count on
   }
 
   #again(identity: string, series: Series): void {
@@ -123,7 +123,7 @@ export class EventRecorder {
   #send(series: Series, call: () => Promise<unknown>, forget: (error: Error) => void): void {
     const failed = (error: Error) => {
       forget(error);
-      if (!(error instanceof NotFound)) this.#options.onDropped?.(error); // events live for an hour, and namespaces go
+      if (!(error instanceof NotFound)) this.#options.onDropped?.(error); // events expire after an hour, and namespaces get deleted
     };
     if (this.#sending.size >= mostSending) {
       failed(new Error(`${mostSending} events are on their way already`));

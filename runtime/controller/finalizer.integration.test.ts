@@ -1,4 +1,4 @@
-// The guarantees of the finalizer's wrapper, one by one.
+// The guarantees of `withFinalizer`, one by one.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -31,7 +31,7 @@ async function open(name: string): Promise<Stage> {
   return await SiteStage.open(plane, name, await FaultProxy.start(plane));
 }
 
-/** A controller whose side effect is a ConfigMap without an owner, which only its cleanup takes away. */
+/** A controller whose side effect is a ConfigMap without an owner, which only its cleanup deletes. */
 function run(stage: Stage, cleanup: Cleanup = async () => finished): Running {
   return stage.run({
     define: ({ cache }) =>
@@ -55,7 +55,7 @@ async function gone(stage: Stage, name = "x"): Promise<void> {
   await eventually("it is gone", 20_000, async () => (await stage.client.find(sites, stage.key(name))) === undefined);
 }
 
-test.concurrent("the finalizer is on the object before the first side effect, and others' stay", async () => {
+test.concurrent("the finalizer is on the object before the first side effect, and finalizers of others stay", async () => {
   await using stage = await open("before");
   const history = new History(stage.client, sites, await stage.create("x", {}, { finalizers: [theirs] }));
   const running = run(stage);
@@ -74,7 +74,7 @@ test.concurrent("the finalizer is on the object before the first side effect, an
   history.end();
 });
 
-test.concurrent("without the finalizer there is no side effect", async () => {
+test.concurrent("without the finalizer on the object there is no side effect", async () => {
   await using stage = await open("refused");
   await stage.create("x");
   const fault = stage.proxy.answer(patches, failure(500, { message: "no" }));
@@ -83,7 +83,7 @@ test.concurrent("without the finalizer there is no side effect", async () => {
   expect(await stage.client.find(configMaps, stage.key("x"))).toBeUndefined();
 });
 
-test.concurrent("a cleanup that fails or is not finished keeps it", async () => {
+test.concurrent("a cleanup that fails or is not finished keeps the object", async () => {
   await using stage = await open("keeps");
   await stage.create("x");
   const answers: (() => Promise<Result | typeof finished>)[] = [
@@ -104,7 +104,7 @@ test.concurrent("a cleanup that fails or is not finished keeps it", async () => 
   expect(errors(running)).toEqual(["not yet"]);
 });
 
-test.concurrent("a crash between the cleanup and the end of the finalizer: the cleanup runs again", async () => {
+test.concurrent("after a crash between cleanup and removal of the finalizer, the cleanup runs again", async () => {
   await using stage = await open("crash");
   await stage.create("x");
   const cleanups: string[] = [];
@@ -130,7 +130,7 @@ test.concurrent("a crash between the cleanup and the end of the finalizer: the c
   expect([cleanups[0], cleanups.at(-1)]).toEqual(["first", "second"]);
 });
 
-test.concurrent("a finalizer that another adds at the same moment is not lost", async () => {
+test.concurrent("a finalizer that another writer adds at the same moment is not lost", async () => {
   await using stage = await open("moment");
   await stage.create("x");
   const hold = stage.proxy.hold(patches, 1);
@@ -144,7 +144,7 @@ test.concurrent("a finalizer that another adds at the same moment is not lost", 
   expect(errors(running)).toEqual([]);
 });
 
-test.concurrent("none is put on an object that is going, also when that is not known yet", async () => {
+test.concurrent("no finalizer is added to an object that is being deleted, even before the cache shows the deletion", async () => {
   await using stage = await open("going");
   const history = new History(stage.client, sites, await stage.create("x", {}, { finalizers: [theirs] }));
   await stage.create("gone");

@@ -1,11 +1,11 @@
-// Work before an object may go.
+// Cleanup before an object is deleted, guarded by a finalizer.
 import type { KubeClient } from "../kube/client.ts";
 import { NotFound } from "../kube/errors.ts";
 import { type KubeObject, keyOf } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { awaitChange, type Result } from "./result.ts";
 
-/** The cleanup is over: the object may go. */
+/** Returned by a cleanup that is complete: the object may go. */
 export const finished = { kind: "finished" } as const;
 
 export interface Finalized<T extends KubeObject> {
@@ -14,23 +14,23 @@ export interface Finalized<T extends KubeObject> {
   readonly object: T;
   /** `group/what-it-waits-for`. */
   readonly finalizer: string;
-  /** The object is to be there. */
+  /** Called while the object is to exist. */
   readonly reconcile: (object: T) => Promise<Result>;
-  /** The object is to go. Anything but `finished` keeps it. */
+  /** Called while the object is being deleted. Any result but `finished` keeps the object. */
   readonly cleanup: (object: T) => Promise<Result | typeof finished>;
 }
 
 /**
  * Reconciles an object, or cleans up after it.
  *
- * What it guarantees:
- * - `reconcile` runs only with the finalizer on the object in the API: whatever it makes, `cleanup` will run before the object goes.
- * - `cleanup` runs only when the deletion was asked for, and at least once if `reconcile` ever ran. It may run again after it
- *   finished (a crash, a conflict), so it must be safe to run on what is gone already.
- * - The finalizer is taken off only after `cleanup` returned `finished`; an error keeps it.
- * - It is never put on an object that is going, and nobody else's finalizer is touched.
+ * Guarantees:
+ * - `reconcile` runs only with the finalizer on the object in the API, so `cleanup` runs before the object goes.
+ * - `cleanup` runs only after a deletion was requested, and at least once if `reconcile` ever ran. After a crash or a conflict it
+ *   may run again although it had finished, so it must tolerate that everything is gone already.
+ * - The finalizer is removed only after `cleanup` returned `finished`; an error keeps it.
+ * - The finalizer is never added to an object that is being deleted, and no other finalizer is touched.
  *
- * What it can't guarantee: a person may take the finalizer off by hand, and then `cleanup` does not run.
+ * Caveat: a person may remove the finalizer by hand, and then `cleanup` does not run.
  */
 export async function withFinalizer<T extends KubeObject>(options: Finalized<T>): Promise<Result> {
   const { object, finalizer, reconcile, cleanup } = options;
@@ -39,7 +39,7 @@ export async function withFinalizer<T extends KubeObject>(options: Finalized<T>)
     const held = present ? object : await writeFinalizers(options, [...(object.metadata.finalizers ?? []), finalizer]);
     return held ? await reconcile(held) : awaitChange;
   }
-  if (!present) return awaitChange; // others' finalizers may still hold it
+  if (!present) return awaitChange; // finalizers of others may still hold the object
   const result = await cleanup(object);
   if (result.kind !== "finished") return result;
   const others = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer);
@@ -48,8 +48,8 @@ export async function withFinalizer<T extends KubeObject>(options: Finalized<T>)
 }
 
 /**
- * The whole list, so only onto the version that it was read from: a finalizer that another adds meanwhile is a conflict, not
- * lost. Undefined when the object is gone.
+ * Replaces the whole list, so only onto the version that it was read from: if another writer adds a finalizer meanwhile, this
+ * is a conflict and theirs is not lost. Returns undefined when the object is gone.
  */
 async function writeFinalizers<T extends KubeObject>(
   { client, resource, object }: Finalized<T>,

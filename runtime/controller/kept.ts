@@ -1,10 +1,10 @@
-// Sets of objects that were found to be as they should be, so that nothing is built and compared again before something has changed.
+// Remembers sets of objects that were found converged, so that they are not built and compared again until something changes.
 import { BoundedMap } from "../bounded-map.ts";
 import type { Cache, Cached } from "../cache/cache.ts";
 import { type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 
-/** An object as it is to be. */
+/** A desired object and its kind. */
 export interface Wanted {
   readonly resource: Resource;
   readonly object: KubeObject;
@@ -30,7 +30,7 @@ const mostRemembered = 20_000;
 export class Kept {
   readonly #findings = new BoundedMap<Finding>(mostRemembered);
 
-  /** Whether what followed from this cause was right when it was looked at last, and is what the cache still has. */
+  /** Whether the objects that followed from this cause were converged at the last look, and the cache still has those versions. */
   is(place: string, cause: string): boolean {
     const finding = this.#findings.get(place);
     return finding?.cause === cause && finding.found.every(({ kind, key, version }) => versionOf(kind.at(key)) === version);
@@ -46,7 +46,7 @@ export class Kept {
   }
 }
 
-/** Of an object that was made anew under the same name it is another one too. */
+/** Also differs for an object that was deleted and created again under the same name. */
 function versionOf(object: KubeObject | undefined): string | undefined {
   return object?.metadata.resourceVersion;
 }

@@ -1,4 +1,4 @@
-// What is written, and how often: on a real API server, counted at a proxy.
+// The writes of `Objects` on a real API server, counted at a proxy.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -25,7 +25,7 @@ async function open(name: string): Promise<Stage> {
   return await SiteStage.open(plane, name, await FaultProxy.start(plane));
 }
 
-/** What was written since the last reset, `patch configmaps`. */
+/** Writes since the last reset, `patch configmaps`. */
 function writes({ proxy }: Stage): string[] {
   return proxy.requests.filter(({ method }) => method !== "GET").map(({ verb, resource }) => `${verb} ${resource}`);
 }
@@ -34,12 +34,12 @@ async function ready({ manager }: Running, count = 1): Promise<void> {
   await eventually("all are ready", 60_000, () => manager.cache.watch(sites).list().filter(isReady).length === count);
 }
 
-/** Long enough for the echo of what was done to come and to be answered. */
+/** Long enough for a write to come back on the watch and to be reconciled. */
 async function echoed(): Promise<void> {
   await sleep(1500);
 }
 
-test.concurrent("a hundred Sites cost four writes each, also while the watches lag far behind; a restart costs none", async () => {
+test.concurrent("a hundred Sites cost four writes each, even while the watches lag far behind; a restart costs none", async () => {
   await using stage = await open("fleet");
   const count = 100;
   for (let index = 0; index < count; index++) await stage.create(`site-${index}`);
@@ -62,7 +62,7 @@ test.concurrent("a hundred Sites cost four writes each, also while the watches l
   expect(writes(stage)).toEqual([]);
 });
 
-test.concurrent("drift is mended, once; what others add stays, and what is not wanted any more goes", async () => {
+test.concurrent("drift is repaired with one write; additions of others stay, and objects that are no longer wanted go", async () => {
   await using stage = await open("drift");
   await stage.create("x", { note: "for now" });
   const running = stage.run();
@@ -99,7 +99,7 @@ test.concurrent("drift is mended, once; what others add stays, and what is not w
   expect((await find())?.data).toEqual({ text: "hello", theirs: "stays" });
 });
 
-test.concurrent("what follows from a cause is built anew only when the cause or the object has changed", async () => {
+test.concurrent("objects that follow from a cause are built again only when the cause or an object has changed", async () => {
   await using stage = await open("kept");
   await stage.create("x");
   const key = stage.key("x");
@@ -139,7 +139,7 @@ test.concurrent("what follows from a cause is built anew only when the cause or 
   expect(builds).toBeGreaterThanOrEqual(once + 3);
 });
 
-test.concurrent("what the API server keeps in another form is not written again until it changes, or after a restart", async () => {
+test.concurrent("a state that the API server stores in another form is written again only after a change or a restart", async () => {
   await using stage = await open("settled");
   await stage.create("x");
   const odd = (site: Site) => ({ ...child(site, "v1", "Service"), spec: { clusterIP: "", ports: [{ port: 80 }] } });
@@ -179,7 +179,7 @@ test.concurrent("what the API server keeps in another form is not written again 
   expect(writes(stage)).toEqual(["patch services", "patch sites"]);
 });
 
-test.concurrent("what is there and belongs to nobody, or to someone else, is left alone", async () => {
+test.concurrent("an existing object that another owner or none controls is left alone", async () => {
   await using stage = await open("occupied");
   const metadata = { ...stage.key("x"), labels: { whose: "theirs" } };
   const theirs = await stage.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata, data: { text: "theirs" } });
@@ -209,7 +209,7 @@ test.concurrent("what is there and belongs to nobody, or to someone else, is lef
   await ready(running);
 });
 
-test.concurrent("what is the owner's and not wanted is deleted, once", async () => {
+test.concurrent("the owner's object that is not wanted is deleted, once", async () => {
   await using stage = await open("removed");
   await stage.create("x");
   const running = stage.run();

@@ -1,4 +1,4 @@
-// Writes desired objects, and only what differs from what is there: a converged set costs no request.
+// Writes desired objects that differ from the cached ones: a converged set costs no request.
 import type { Cache } from "../cache/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { ignoreNotFound } from "../kube/errors.ts";
@@ -10,13 +10,13 @@ import { digest, Settled } from "./settled.ts";
 
 export interface ObjectsOptions {
   /**
-   * Carries a hash of what was applied last, so that a field which is not desired any more is noticed as well. An object has
-   * room for one: it is applied by one controller only.
+   * Annotation with a hash of the last applied object, so that a field that is no longer desired counts as a difference too. An
+   * object has room for one hash: only one controller may apply it.
    */
   readonly hashAnnotation: string;
 }
 
-/** An object of that name is there and belongs to someone else, or to nobody. Only a person can say what is to become of it. */
+/** An object of that name exists and is controlled by another object, or by none. Only a person can decide what becomes of it. */
 export class Occupied extends Error {
   override readonly name = "Occupied";
 }
@@ -28,7 +28,7 @@ export class Objects {
   readonly #settled: Settled;
   readonly #kept: Kept;
 
-  /** What is remembered outlives a reconcile: one of each for a controller. */
+  /** `settled` and `kept` outlive a reconcile: a controller has one of each. */
   constructor(cache: Cache, client: KubeClient, options: ObjectsOptions, settled = new Settled(), kept = new Kept()) {
     this.#cache = cache;
     this.#client = client;
@@ -38,8 +38,8 @@ export class Objects {
   }
 
   /**
-   * Makes all of them so. They follow from the cause alone: while it and they are what they were when all was right, they are not even
-   * built. `part` names them among the owner's.
+   * Applies a set of objects that follow from `cause` alone. While the cause and the objects are as they were when all were
+   * converged, the objects are not even built. `part` names the set among those of the owner.
    */
   async keep(owner: KubeObject, part: string, cause: string, build: () => readonly Wanted[]): Promise<void> {
     const place = `${owner.metadata.uid} ${part}`;
@@ -49,8 +49,8 @@ export class Objects {
   }
 
   /**
-   * Makes the object so, by server-side apply, unless it is. The kind must be watched. An object that is to have a controller
-   * and is there without it is left alone, as far as the cache knows: adopted, it would be deleted together with its new owner.
+   * Makes the object as desired by server-side apply, unless it already is. The kind must be watched. Refuses an object that
+   * exists without the desired controller, as far as the cache knows: once adopted, it would be deleted with its new owner.
    */
   async apply<T extends KubeObject>(resource: Resource<T>, desired: T): Promise<T> {
     const hash = digest(desired);
@@ -68,7 +68,7 @@ export class Objects {
     return applied;
   }
 
-  /** A cache that is limited to labels does not show what others made under the same name, and an apply would take it over. */
+  /** A cache with a label selector does not show objects of others under the same name, and an apply would take them over. */
   async #refuseUnseen(resource: Resource, desired: KubeObject): Promise<void> {
     const unseen = await this.#client.find(resource, keyOf(desired));
     if (!unseen) return;
@@ -76,14 +76,14 @@ export class Objects {
     if (!wears(unseen, desired)) throw new Occupied(`${desired.kind} ${keyText(keyOf(unseen))} is there already, and someone else's`);
   }
 
-  /** Makes the object so, or makes sure that the owner has none. */
+  /** Applies the desired object; without one, deletes the owner's object. */
   async ensure<T extends KubeObject>(resource: Resource<T>, key: Key, owner: KubeObject, desired: T | undefined): Promise<T | undefined> {
     if (desired !== undefined) return await this.apply(resource, desired);
     await this.remove(resource, key, owner);
     return undefined;
   }
 
-  /** Deletes the object if it is there and the owner's: an object of the same name that someone else made is left alone. */
+  /** Deletes the object if it exists and the owner controls it. An object of the same name that another owns stays. */
   async remove<T extends KubeObject>(resource: Resource<T>, key: Key, owner: KubeObject): Promise<void> {
     const live = this.#cache.watched(resource).get(key);
     if (!live || live.metadata.deletionTimestamp || controllerOf(live)?.uid !== owner.metadata.uid) return;
@@ -92,8 +92,8 @@ export class Objects {
   }
 
   /**
-   * Makes the status so, unless it is. The whole status is the caller's. An object that is gone, or was replaced by another of
-   * its name, gets none: the other one has its own reconcile.
+   * Writes the status unless it is as wanted. The caller owns the whole status. An object that is gone, or was replaced by
+   * another of its name, gets no status: the new object has its own reconcile.
    */
   async applyStatus<T extends KubeObject & { readonly status?: unknown }>(
     resource: Resource<T>,
@@ -106,8 +106,8 @@ export class Objects {
     const hash = digest(status);
     if (this.#settled.is("status", live, hash)) return;
     const { apiVersion, kind } = resource;
-    // The cache may not know yet that it was replaced: with the version in it, the API server answers with a conflict then. The
-    // uid is not enough, because the status of a custom resource is written whatever uid comes with it.
+    // The cache may not know yet that the object was replaced: with a resourceVersion the API server answers with a conflict. The
+    // uid does not suffice, because the API server ignores it when it writes the status of a custom resource.
     const { resourceVersion } = live.metadata;
     const desired = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status } as unknown as T;
     const applied = await this.#client.apply(resource, desired, { subresource: "status" }).catch(ignoreNotFound);
@@ -115,7 +115,7 @@ export class Objects {
   }
 }
 
-/** Anyone may wear another's labels, but nobody has ours by chance. */
+/** Whether the object has all labels of the desired one. Another writer can copy our labels, but not by accident. */
 function wears(live: KubeObject, { metadata: { labels = {} } }: KubeObject): boolean {
   return Object.entries(labels).every(([name, value]) => live.metadata.labels?.[name] === value);
 }
@@ -126,7 +126,7 @@ function refuseOccupied(live: KubeObject, desired: KubeObject): void {
   throw new Occupied(`${desired.kind} ${keyText(keyOf(live))} is there already and not controlled by ${owner.kind} ${owner.name}`);
 }
 
-/** When a write changed nothing, the cache goes on showing what it has, which may be trimmed. */
+/** The version that the cache will show: when a write changed nothing, the cache keeps its object, which may be trimmed. */
 function asCached<T extends KubeObject>(written: T, live: T | undefined): T {
   return live && live.metadata.resourceVersion === written.metadata.resourceVersion ? live : written;
 }

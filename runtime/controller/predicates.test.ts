@@ -1,4 +1,4 @@
-// Which changes are worth a reconcile, and of whom.
+// Which changes cause a reconcile, and of which objects.
 import { describe, expect, test } from "vitest";
 import type { Change } from "../cache/store.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../kube/object.ts";
@@ -27,24 +27,24 @@ describe.each<[string, Predicate, Change, boolean]>([
   ["spec edited", generationChanged, changed({ generation: 1 }, { generation: 2 }), true],
   ["deletion asked for", generationChanged, changed({ generation: 1 }, { generation: 1, deletionTimestamp: "t" }), true],
   ["status alone", generationChanged, changed({ generation: 1, resourceVersion: "1" }, { generation: 1, resourceVersion: "2" }), false],
-  ["another object under its name", generationChanged, changed({ generation: 1 }, { generation: 1, uid: "2" }), true],
-  ["another object under its name", labelsChanged, changed({}, { uid: "2" }), true],
+  ["another object under the same name", generationChanged, changed({ generation: 1 }, { generation: 1, uid: "2" }), true],
+  ["another object under the same name", labelsChanged, changed({}, { uid: "2" }), true],
   ["label added", labelsChanged, changed({}, { labels: { a: "1" } }), true],
   ["label taken off", labelsChanged, changed({ labels: { a: "1" } }, {}), true],
   ["label changed", labelsChanged, changed({ labels: { a: "1" } }, { labels: { a: "2" } }), true],
   ["label renamed", labelsChanged, changed({ labels: { a: "1" } }, { labels: { b: "1" } }), true],
   ["labels as before", labelsChanged, changed({ labels: { a: "1", b: "2" } }, { labels: { b: "2", a: "1" } }), false],
-  ["annotation", labelsChanged, changed({}, { annotations: { a: "1" } }), false],
-  ["annotation", annotationsChanged, changed({}, { annotations: { a: "1" } }), true],
-  ["any of both", anyOf(never, always), added, true],
-  ["any of none", anyOf(never, never), added, false],
-  ["all of both", allOf(never, always), added, false],
-  ["all of all", allOf(always, always), added, true],
-])("%s", (_, predicate, change, expected) => {
-  test(`is ${expected ? "" : "not "}worth a reconcile`, () => expect(predicate(change)).toBe(expected));
+  ["annotation added", labelsChanged, changed({}, { annotations: { a: "1" } }), false],
+  ["annotation added", annotationsChanged, changed({}, { annotations: { a: "1" } }), true],
+  ["anyOf with one that holds", anyOf(never, always), added, true],
+  ["anyOf with none that holds", anyOf(never, never), added, false],
+  ["allOf with one that holds", allOf(never, always), added, false],
+  ["allOf with all that hold", allOf(always, always), added, true],
+])("a change: %s", (_, predicate, change, expected) => {
+  test(`${expected ? "causes" : "does not cause"} a reconcile`, () => expect(predicate(change)).toBe(expected));
 });
 
-describe("concerns", () => {
+describe("a change concerns", () => {
   const sites = namespaced("test.io/v1", "Site", "sites");
   const things = namespaced("v1", "Thing", "things");
   const owner = (fields: Partial<OwnerReference> = {}): Partial<ObjectMeta> => ({
@@ -65,28 +65,28 @@ describe("concerns", () => {
     ["not one of the core group", owner({ apiVersion: "v1" }), []],
     ["not one of another kind", owner({ kind: "Page" }), []],
     ["not an owner that controls nothing", owner({ controller: false }), []],
-    ["nobody without an owner", {}, []],
+    ["no object without an owner", {}, []],
   ])("%s", (_, metadata, keys) => {
     expect(concerned({ type: "added", object: object(metadata), initial: false })).toEqual(keys);
     expect(concerned({ type: "removed", object: object(metadata) })).toEqual(keys);
   });
 
-  test("an owner that belongs to the cluster has no namespace", () => {
+  test("a cluster-scoped owner, without a namespace", () => {
     const change: Change = { type: "added", object: object(owner()), initial: false };
     expect(concerned(change, clusterScoped("test.io/v1", "Site", "sites"))).toEqual([{ namespace: "", name: "site" }]);
   });
 
-  test("both owners of what was handed over, and the old one of what was let go", () => {
+  test("both owners of an object that changed hands, and the old owner of an object that was let go", () => {
     const other = owner({ name: "other", uid: "2" });
     expect(concerned(changed(owner(), other))).toEqual([{ namespace: "n", name: "other" }, site]);
     expect(concerned(changed(owner(), {}))).toEqual([site]);
   });
 
-  test("nobody when the predicate says so", () => {
+  test("no object when the predicate refuses it", () => {
     expect(concerned(changed(owner(), owner()), sites, never)).toEqual([]);
   });
 
-  test("the object itself, and what else was said", () => {
+  test("the object itself, and the keys that the definition names", () => {
     const definition = ControllerBuilder.for("test", sites, generationChanged)
       .watches(things, ({ metadata }) => [{ namespace: "elsewhere", name: metadata.name }])
       .reconcile(async () => awaitChange, { maxConcurrentReconciles: 3 });

@@ -1,18 +1,18 @@
-// Which changes are worth a reconcile. What was added or removed always is.
+// Which changes cause a reconcile. Additions and removals always do.
 import type { Change } from "../cache/store.ts";
 import type { KubeObject } from "../kube/object.ts";
 
 export type Predicate<T extends KubeObject = KubeObject> = (change: Change<T>) => boolean;
 
 /**
- * A predicate of its own: whether two versions differ in what the controller reads. Another object under the same name, whose
- * predecessor's end no watch told, is not a version of it.
+ * A predicate that compares the two versions of a changed object. If the watch missed a deletion, the object before may be
+ * another one of the same name: such a change always causes a reconcile.
  */
 export function whenChanged<T extends KubeObject>(differs: (object: T, previous: T) => boolean): Predicate<T> {
   return (change) => change.type !== "changed" || isAnother(change.object, change.previous) || differs(change.object, change.previous);
 }
 
-/** The spec was edited, or a deletion was asked for; not status and not metadata. For kinds that have a generation. */
+/** The spec was edited or a deletion was requested; ignores status and metadata. For kinds that have a generation. */
 export const generationChanged = whenChanged(
   ({ metadata }, previous) =>
     metadata.generation !== previous.metadata.generation || metadata.deletionTimestamp !== previous.metadata.deletionTimestamp,

@@ -1,4 +1,4 @@
-// A converged set costs nothing but its watches.
+// A converged set causes no requests but its watches.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -17,13 +17,13 @@ afterAll(() => plane.stop());
 
 const count = 20;
 
-/** All that is asked for within a minute, after everything has settled. */
+/** All requests within a minute, after everything has settled. */
 async function requestsOfAMinute(name: string, options: (stage: SiteStage<FaultProxy>) => RunOptions): Promise<string[]> {
   await using stage = await SiteStage.open(plane, name, await FaultProxy.start(plane));
   for (let index = 0; index < count; index++) await stage.create(`site-${index}`);
   const { manager, runs } = stage.run(options(stage));
   await eventually("all are ready", 60_000, () => manager.cache.watch(sites).list().filter(isReady).length === count);
-  await sleep(3000); // the controllers of Kubernetes have their say about Jobs and Services
+  await sleep(3000); // Kubernetes' controllers still write to the Jobs and Services
   stage.proxy.resetCounts();
   const before = runs.length;
   await sleep(60_000);
@@ -31,11 +31,11 @@ async function requestsOfAMinute(name: string, options: (stage: SiteStage<FaultP
   return stage.proxy.requests.filter(({ verb }) => verb !== "watch").map(({ verb, resource }) => `${verb} ${resource}`);
 }
 
-test.concurrent("no request for a minute", async () => {
+test.concurrent("a converged set causes no request for a minute", async () => {
   expect(await requestsOfAMinute("quiet", () => ({}))).toEqual([]);
 });
 
-test.concurrent("with an election, the renewals of the lease and nothing else", async () => {
+test.concurrent("a converged set with an election causes renewals of the lease and no other request", async () => {
   const timing = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2000 };
   const requests = await requestsOfAMinute("quiet-leader", (stage) => ({ elector: stage.elector("a", timing) }));
   expect([...new Set(requests)]).toEqual(["update leases"]);

@@ -1,4 +1,4 @@
-// What is remembered of desired states that the API server keeps in another form.
+// The memory of desired states that the API server stores in another form.
 import { expect, test } from "vitest";
 import { BoundedMap } from "../bounded-map.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
@@ -21,16 +21,16 @@ test.each([
   ["another generation", object({ generation: 7 }), "wanted", true],
   ["with its managed fields", object({ managedFields: [{}] }), "wanted", true],
   ["something else is wanted", object(), "other", false],
-  ["someone changed it", object({}, { spec: { a: 2 } }), "wanted", false],
-  ["someone labelled it", object({ labels: { a: "b" } }), "wanted", false],
-  ["another object of its name", object({ uid: "2" }), "wanted", false],
-])("an object: %s", (_, live, desired, expected) => {
+  ["another writer changed it", object({}, { spec: { a: 2 } }), "wanted", false],
+  ["another writer labelled it", object({ labels: { a: "b" } }), "wanted", false],
+  ["another object of the same name", object({ uid: "2" }), "wanted", false],
+])("whether an object is settled: %s", (_, live, desired, expected) => {
   const settled = new Settled();
   settled.remember("object", object(), "wanted");
   expect(settled.is("object", live, desired)).toBe(expected);
 });
 
-test("a status is remembered beside its object", () => {
+test("a status is remembered apart from its object", () => {
   const settled = new Settled();
   settled.remember("object", object(), "a");
   settled.remember("status", object({}, { status: { ready: true } }), "b");
@@ -40,14 +40,14 @@ test("a status is remembered beside its object", () => {
   expect(settled.is("status", object(), "b")).toBe(false);
 });
 
-test("a digest is of the content, not of its order or of what is undefined", () => {
+test("a digest depends on the content, not on the order of fields or on undefined fields", () => {
   expect(digest({ b: { d: 1, c: [2, 3] }, a: undefined })).toBe(digest({ b: { c: [2, 3], d: 1 } }));
   expect(digest({ a: [2, 3] })).not.toBe(digest({ a: [3, 2] }));
   expect(digest({ a: null })).not.toBe(digest({}));
   expect(digest(undefined)).toHaveLength(22);
 });
 
-test("a bounded map forgets what was set longest ago", () => {
+test("a bounded map drops the entry that was set longest ago", () => {
   const map = new BoundedMap<number>(2);
   map.set("a", 1);
   map.set("b", 2);

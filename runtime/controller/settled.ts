@@ -1,5 +1,5 @@
-// What the API server made of desired states that it keeps in another form: a webhook changes them, it drops a zero, a schema
-// prunes. Such objects never look as they are wanted to, and without this they would be written for ever.
+// Remembers the form in which the API server stores a desired state when it differs from the desired one: a webhook changes it,
+// the server drops a zero, a schema prunes. Such objects never equal their desired state and would be written for ever.
 import { hash } from "node:crypto";
 import { BoundedMap } from "../bounded-map.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -12,13 +12,13 @@ interface Settlement {
 const mostRemembered = 20_000;
 
 /**
- * Remembers by content, not by version or by identity: the same version is one object when a write was answered and another
- * when the watch has brought it, and a new version may have brought nothing but a status.
+ * Remembers content, not versions or identities. The answer to a write and the watch may show one version as two different
+ * objects, and a new version may differ only in its status.
  */
 export class Settled {
   readonly #settlements = new BoundedMap<Settlement>(mostRemembered);
 
-  /** Whether this is what became of that desired state when it was written last. */
+  /** Whether `live` is the form in which the API server stored that desired state when it was written last. */
   is(part: "object" | "status", live: KubeObject, desired: string): boolean {
     const settlement = this.#settlements.get(placeOf(part, live));
     return settlement?.desired === desired && settlement.live === digest(contentOf(part, live));
@@ -30,8 +30,8 @@ export class Settled {
 }
 
 /**
- * The same for the same content, whatever order a builder makes it in. Putting it in order costs ten times as much as all the rest,
- * and a converged object is the same text each time: what was put in order once is remembered.
+ * A hash of the content, independent of the order of fields. Sorting costs ten times as much as the rest, and a converged object
+ * has the same text each time, so the digest of a text is remembered.
  */
 export function digest(value: unknown): string {
   const seen = shortHash(JSON.stringify(value) ?? "");
@@ -52,7 +52,7 @@ function placeOf(part: string, { metadata }: KubeObject): string {
   return `${metadata.uid} ${part}`;
 }
 
-/** Without what changes although nobody changed anything. */
+/** The object without the fields that change although no writer changed the object. */
 function contentOf(part: "object" | "status", live: KubeObject & { readonly status?: unknown }): unknown {
   if (part === "status") return live.status;
   const metadata = { ...live.metadata, resourceVersion: undefined, generation: undefined, managedFields: undefined };

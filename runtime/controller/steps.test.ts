@@ -1,4 +1,4 @@
-// What a list of steps comes to.
+// The outcome of a list of steps.
 import { expect, test } from "vitest";
 import { after, asError, awaitChange, earliest, failed, type Result, TerminalError, terminal } from "./result.ts";
 import { done, doneUntil, runSteps, type Step, StepError, waitFor } from "./steps.ts";
@@ -7,13 +7,13 @@ const [one, two] = [new Error("one"), new Error("two")];
 
 test.each<[string, Result[], Result]>([
   ["nothing", [], awaitChange],
-  ["what waits for a change waits", [awaitChange, awaitChange], awaitChange],
-  ["the sooner goes first", [after(30), awaitChange, after(5)], after(5)],
-  ["at once is a time", [after(0), after(5)], after(0)],
+  ["waiting for a change only", [awaitChange, awaitChange], awaitChange],
+  ["the shortest wait wins", [after(30), awaitChange, after(5)], after(5)],
+  ["a wait of zero is a wait", [after(0), after(5)], after(0)],
   ["errors go before times", [after(5), failed(one), failed(two)], failed(one, two)],
-  ["errors go before what is hopeless", [terminal(one), failed(two)], failed(two)],
-  ["hopeless alone", [awaitChange, terminal(one), terminal(two)], terminal(one)],
-  ["hopeless, and something else is due", [terminal(one), after(7), after(9)], { kind: "terminal", error: one, seconds: 7 }],
+  ["errors go before terminal ones", [terminal(one), failed(two)], failed(two)],
+  ["terminal alone", [awaitChange, terminal(one), terminal(two)], terminal(one)],
+  ["terminal, and another look is due", [terminal(one), after(7), after(9)], { kind: "terminal", error: one, seconds: 7 }],
 ])("earliest: %s", (_, results, expected) => {
   expect(earliest(results)).toEqual(expected);
 });
@@ -22,7 +22,7 @@ test.each<[string, unknown, string]>([
   ["a text", "why", "why"],
   ["undefined", undefined, "what was thrown is no Error"],
   ["an object that can't become text", Object.create(null), "what was thrown is no Error"],
-])("thrown: %s becomes an error", (_, thrown, message) => {
+])("asError: %s becomes an error", (_, thrown, message) => {
   expect(asError(thrown)).toMatchObject({ message, cause: thrown });
 });
 
@@ -51,7 +51,7 @@ const fails = (error: unknown) => async () => {
   throw error;
 };
 
-test("steps run in their order, and come to the earliest of their results", async () => {
+test("steps run in order, and the outcome is the earliest of their results", async () => {
   const outcome = await outcomeOf(
     ok,
     async () => doneUntil(9),
@@ -60,12 +60,12 @@ test("steps run in their order, and come to the earliest of their results", asyn
   expect(outcome).toEqual({ ran: ["first", "second", "third"], result: after(3), errors: [], waitingFor: undefined });
 });
 
-test("a step that waits is the last", async () => {
+test("no step runs after one that waits", async () => {
   const outcome = await outcomeOf(ok, async () => waitFor("PrimaryReady", after(5)), ok);
   expect(outcome).toEqual({ ran: ["first", "second"], result: after(5), errors: [], waitingFor: "PrimaryReady" });
 });
 
-test("an error keeps no other step from running, and names its step", async () => {
+test("an error does not keep other steps from running, and names its step", async () => {
   const outcome = await outcomeOf(fails(one), ok, fails("text"));
   expect(outcome.ran).toEqual(["first", "second", "third"]);
   expect(outcome.errors.map(({ step, message }) => [step, message])).toEqual([
@@ -76,7 +76,7 @@ test("an error keeps no other step from running, and names its step", async () =
   expect(outcome.result).toEqual(failed(...outcome.errors));
 });
 
-test("a step that throws before it returns a promise is no different", async () => {
+test("a step that throws before it returns a promise is handled like one that rejects", async () => {
   const outcome = await outcomeOf(() => {
     throw one;
   }, ok);
@@ -84,13 +84,13 @@ test("a step that throws before it returns a promise is no different", async () 
   expect(outcome.errors[0]).toBeInstanceOf(StepError);
 });
 
-test("a terminal error stays terminal, and is told", async () => {
+test("a terminal error stays terminal, and is reported", async () => {
   const outcome = await outcomeOf(ok, fails(new TerminalError("never")));
   expect(outcome.result).toEqual(terminal(outcome.errors[0] as Error));
   expect(outcome.errors[0]?.message).toBe("second: never");
 });
 
-test("no step begins in a reconcile that was given up", async () => {
+test("no step begins in an aborted reconcile", async () => {
   const end = new AbortController();
   const ran: string[] = [];
   const step: Step<Scope> = async () => {

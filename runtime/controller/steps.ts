@@ -3,15 +3,15 @@ import { after, asError, earliest, failed, type Result, TerminalError, terminal 
 
 export type StepResult =
   | { readonly kind: "done"; readonly result?: Result }
-  /** The steps after this one need what it waits for. */
+  /** The steps after this one depend on `for` and do not run. */
   | { readonly kind: "wait"; readonly for: string; readonly result: Result };
 
-/** Idempotent, one concern; waits by returning, never by sleeping. */
+/** Idempotent, one concern. It waits by returning, never by sleeping. */
 export type Step<Scope> = (scope: Scope) => Promise<StepResult>;
 
 export const done: StepResult = { kind: "done" };
 
-/** Finished for now, and to be looked at again: what is looked at does not tell when it changes. */
+/** Done for now, with another look after so many seconds: for state that no watch reports. */
 export function doneUntil(seconds: number): StepResult {
   return { kind: "done", result: after(seconds) };
 }
@@ -23,7 +23,7 @@ export function waitFor(what: string, result: Result): StepResult {
 export interface StepsOutcome {
   readonly result: Result;
   readonly errors: readonly StepError[];
-  /** What the last step to run waits for. */
+  /** The `for` of the step that waits, which is the last one that ran. */
   readonly waitingFor: string | undefined;
 }
 
@@ -39,8 +39,8 @@ export class StepError extends Error {
 }
 
 /**
- * Runs every step, in order, unless one says wait. An error does not keep the next steps from running. Rejects when the reconcile
- * was given up meanwhile: another run of the same key may have begun.
+ * Runs the steps in order until one waits. An error does not keep the next steps from running. Rejects when the signal is
+ * aborted: another run of the same key may have begun.
  */
 export async function runSteps<Scope extends { readonly signal: AbortSignal }>(
   steps: readonly Step<Scope>[],

@@ -1,4 +1,4 @@
-// For tests: a candidate in a process of its own, which can be stopped, blocked and killed.
+// A candidate in a process of its own, for tests: it can be stopped, blocked and killed.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
@@ -20,19 +20,19 @@ export class CandidateProcess {
     this.#identity = settings.identity;
     const program = join(import.meta.dirname, "candidate.fixture.ts");
     this.#child = spawn(process.execPath, [program, JSON.stringify(settings)], { stdio: ["pipe", "pipe", "inherit"] });
-    this.#child.stdin.on("error", () => {}); // it is gone; so says its exit
+    this.#child.stdin.on("error", () => {}); // the process is gone, which its exit shows
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
       this.#told.push({ ...(JSON.parse(line) as CandidateEvent), at: performance.now() });
       this.#news.emit("told");
     });
-    // Closed, not only exited: everything that it said has been heard.
+    // "close", not "exit": all of its output has arrived.
     this.#exit = once(this.#child, "close").then(([code]) => {
       this.#closed.abort();
       return code as number | null;
     });
   }
 
-  /** Null when it was killed. */
+  /** Null when the process was killed. */
   get exited(): Promise<number | null> {
     return this.#exit;
   }
@@ -41,7 +41,7 @@ export class CandidateProcess {
     return this.#told.some((told) => told.event === event);
   }
 
-  /** What it said of that, with the time when we heard it. */
+  /** Its reports of that kind, with the times at which they arrived here. */
   async told<Name extends CandidateEvent["event"]>(event: Name): Promise<Told<Name>> {
     const signal = AbortSignal.any([AbortSignal.timeout(30_000), this.#closed.signal]);
     for (;;) {

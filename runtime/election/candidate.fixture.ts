@@ -1,6 +1,6 @@
-// A process that stands for election and, while it leads, writes to a ConfigMap as fast as an eager controller. It goes on
-// trying for a while after it has lost, so that what stops its writes is the guard and nothing else.
-// Its settings are its argument; commands come in as lines, what happens goes out as lines of JSON.
+// A process that stands for election and, while it leads, writes to a ConfigMap as fast as an eager controller. After it has
+// lost, it keeps trying for a while, so that the guard is the only thing that stops its writes.
+// Its settings are its argument. It reads commands as lines and reports events as lines of JSON.
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KubeClient } from "../kube/client.ts";
@@ -19,11 +19,11 @@ export interface CandidateSettings {
   /** Absent: it writes on command only. */
   readonly writeEvery?: number | undefined;
   readonly writeDeadline: number;
-  /** How long it goes on trying to write after it has lost. */
+  /** How long it keeps trying to write after it has lost. */
   readonly linger: number;
 }
 
-/** Those after a number of milliseconds or of writes. */
+/** Commands that take a number of milliseconds or of writes. */
 export type Command = "stop" | "exit" | `block ${number}` | `write ${number}`;
 
 export type CandidateEvent =
@@ -47,7 +47,7 @@ const configMaps = namespaced("v1", "ConfigMap", "configmaps");
 let count = 0;
 
 const commands: Readonly<Record<string, (amount: number) => void>> = {
-  /** At a moment when no write is half sent: a process that is stopped between the guard and the kernel can't be helped. */
+  /** At a moment when no write is half sent: nothing protects against a process that is stopped between the guard and the kernel. */
   stop: () => void process.kill(process.pid, "SIGSTOP"),
   block: (milliseconds) => {
     for (const end = performance.now() + milliseconds; performance.now() < end; );
@@ -82,7 +82,7 @@ async function writeOn(milliseconds: number): Promise<never> {
   }
 }
 
-/** Without a resourceVersion: nothing but the guard keeps it from being late. */
+/** Without a resourceVersion: only the guard keeps it from being late. */
 async function write(): Promise<void> {
   count++;
   const data = { writer: identity, count: String(count) };

@@ -1,4 +1,4 @@
-// Given what was seen of the lease and when, from when on it may be taken.
+// When the lease may be taken, given what was seen of it and when.
 import { expect, test } from "vitest";
 import { type Claim, freeFrom, observe } from "./claim.ts";
 import type { LeaseSpec } from "./lease.ts";
@@ -81,7 +81,7 @@ test.each([
     15_005,
   ],
   [
-    "deleted and made anew by its holder",
+    "deleted and recreated by its holder",
     [
       [5, first],
       [7, undefined],
@@ -97,7 +97,7 @@ test.each([
     ],
     now,
   ],
-] satisfies [string, Looks, number][])("%s", (_, looks, expected) => {
+] satisfies [string, Looks, number][])("when the lease is free: %s", (_, looks, expected) => {
   const claim = looks.reduce<Claim | undefined>((before, [at, found]) => observe(before, found, at, usual), undefined);
   expect(freeFrom(claim, "me")).toBe(expected);
 });

@@ -1,19 +1,19 @@
-// Whether the lease is free, judged by what this process has seen and when. Wall clocks of different machines differ, so a
-// time that another one has written says nothing; that its record has changed says that it was alive.
+// Whether the lease is free, judged by what this process has seen and when. Wall clocks of machines differ, so the times that
+// another process wrote prove nothing. A change of its record proves that the holder was alive.
 import type { LeaseSpec } from "./lease.ts";
 
-/** Somebody's hold on the lease, as it was last seen to change. */
+/** A holder's record in the lease, as it was last seen to change. */
 export interface Claim {
   readonly holder: string;
   readonly spec: LeaseSpec;
-  /** On our own monotonic clock, when the answer was here: the record can't be younger than that. */
+  /** When the answer arrived, on this process's monotonic clock. The record was written before that. */
   readonly seenAt: number;
   readonly duration: number;
 }
 
 /**
- * The claim after a look at the lease; undefined when nobody has one. A lease that somebody deleted or emptied by hand tells
- * nothing of its holder, who may be writing and makes it anew at the next renewal: until then the claim stays what it was.
+ * The claim after a look at the lease; undefined when it was released. A lease that a person deleted or emptied says nothing
+ * about its holder, which may be writing and recreates the lease at its next renewal. Until then the claim stays as it was.
  */
 export function observe(before: Claim | undefined, found: LeaseSpec | undefined, now: number, usualDuration: number): Claim | undefined {
   const holder = found?.holderIdentity;
@@ -24,9 +24,9 @@ export function observe(before: Claim | undefined, found: LeaseSpec | undefined,
   return { holder, spec: found, seenAt: now, duration: seconds > 0 ? seconds * 1000 : usualDuration };
 }
 
-/** From when on `identity` may take the lease. */
+/** The time from which on `identity` may take the lease. */
 export function freeFrom(claim: Claim | undefined, identity: string): number {
-  // Our own name is there when we took it and the answer was lost.
+  // Our own name is in it when we took it and the answer was lost.
   if (claim === undefined || claim.holder === identity) return Number.NEGATIVE_INFINITY;
   return claim.seenAt + claim.duration;
 }

@@ -1,21 +1,21 @@
-// What an elector is given, and whom it tells.
+// The options of an elector, and the listener that it reports to.
 import type { Clock } from "../clock.ts";
 import type { Key } from "../kube/object.ts";
 import type { LeaseClient } from "./lease-store.ts";
 import type { Timing } from "./timing.ts";
 
 export interface ElectionListener {
-  /** Whether this process leads: told when it starts, when it is elected and when that ends. */
+  /** Whether this process leads: called at the start, at the election and at the end of the leadership. */
   leading?(isLeader: boolean): void;
-  /** Another candidate was seen to hold the lease. */
+  /** Another candidate holds the lease. */
   following?(holder: string): void;
-  /** A try failed, and the next one will be made. The same failure again is not told again. */
+  /** A try failed, and another will follow. The same failure in a row is reported once. */
   failed?(error: Error): void;
 }
 
 export interface ElectorOptions {
   /**
-   * Without the guard `mayWrite`, and with connections of its own: on those of the controllers a renewal would wait behind
+   * Without the guard `mayWrite`, and with connections of its own: on the controllers' connections a renewal would wait behind
    * their calls, and a slow API server would cost the leadership.
    */
   readonly client: LeaseClient;
@@ -24,7 +24,7 @@ export interface ElectorOptions {
   readonly timing?: Timing;
   readonly listener?: ElectionListener;
   readonly clock?: Clock;
-  /** What is written into the lease for people to read. */
+  /** The times in the lease, which are for people only. */
   readonly wallClock?: () => Date;
   readonly random?: () => number;
 }

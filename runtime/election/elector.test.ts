@@ -1,4 +1,4 @@
-// What an elector does when answers are late, missing or refusals.
+// The behaviour of an elector when answers are late, missing or refusals.
 import { beforeEach, expect, test } from "vitest";
 import { FakeClock, settle } from "../fake-clock.fixture.ts";
 import { Elector } from "./elector.ts";
@@ -37,7 +37,7 @@ test("the deadline counts from the request of the last renewal, not from its ans
   expect(a.mayWrite()).toBe(false);
 });
 
-test("it may not write at the deadline even if no timer has run, and an answer that lay there does not change that", async () => {
+test("at the deadline a leader may not write even if no timer has run, and a late answer does not change that", async () => {
   const late = new FakeClock(); // time passes here, and no timer runs: the process stands still
   const answer = Promise.withResolvers<void>();
   const a = rehearsal.start("a", { clock: { now: () => clock.now() + late.now(), schedule: (ms, call) => clock.schedule(ms, call) } });
@@ -53,17 +53,17 @@ test("it may not write at the deadline even if no timer has run, and an answer t
   expect(a.told.lost).toEqual(["the lease ns/operator was not renewed within 10 s: no answer came, or this process stood still"]);
 });
 
-test("a call that hangs leaves time for others: what comes back before the deadline keeps the leader", async () => {
+test("a call that hangs leaves time for others: a recovery before the deadline keeps the leader", async () => {
   const a = rehearsal.start("a");
   await clock.advance(1999);
   server.before = rehearsal.blackHole;
   await clock.advance(2000);
-  server.before = async () => {}; // a new connection would work, the call on the old one hangs on
+  server.before = async () => {}; // a new connection works, the call on the old one still hangs
   await clock.advance(30_000);
   expect([a.mayWrite(), a.told.failures]).toEqual([true, ["no answer"]]);
 });
 
-test("the deadline passes once, with the last failure as its reason, and nothing is left running", async () => {
+test("at the deadline the leadership is lost once, with the last failure as its reason, and no timer is left", async () => {
   const a = rehearsal.start("a");
   await settle();
   server.before = () => Promise.reject(new Error("connection refused"));
@@ -74,7 +74,7 @@ test("the deadline passes once, with the last failure as its reason, and nothing
   expect(clock.armed).toBe(0);
 });
 
-test("another holder ends it at once", async () => {
+test("another holder in the lease ends the leadership at once", async () => {
   const a = rehearsal.start("a");
   await settle();
   server.tamper((lease) => ({ ...lease, spec: { holderIdentity: "b", leaseDurationSeconds: 15 } }));
@@ -89,7 +89,7 @@ test("another holder ends it at once", async () => {
 test.each([
   ["deleted", undefined],
   ["emptied", {}],
-])("a lease that is %s by hand stays with its leader, also when others look first", async (_, spec) => {
+])("a lease that is %s by hand stays with its leader, even when others look first", async (_, spec) => {
   const a = rehearsal.start("a");
   await clock.advance(100);
   const b = rehearsal.start("b");
@@ -101,7 +101,7 @@ test.each([
   expect(server.lease?.spec?.leaseTransitions).toBe(0);
 });
 
-test("what others write on the lease stays, and does not cost the leadership", async () => {
+test("edits of others on the lease stay, and do not cost the leadership", async () => {
   const a = rehearsal.start("a");
   await settle();
   server.tamper((lease) => ({ ...lease, metadata: { ...lease.metadata, annotations: { note: "kept" } } }));
@@ -109,7 +109,7 @@ test("what others write on the lease stays, and does not cost the leadership", a
   expect([a.mayWrite(), server.lease?.metadata.annotations]).toEqual([true, { note: "kept" }]);
 });
 
-test("a lease that was taken although the answer was lost is ours at the next look", async () => {
+test("a lease that was taken although the answer was lost is found at the next look", async () => {
   server.after = (verb) => (verb === "create" ? Promise.reject(new Error("reset")) : Promise.resolve());
   const a = rehearsal.start("a");
   await settle();
@@ -118,7 +118,7 @@ test("a lease that was taken although the answer was lost is ours at the next lo
   expect([a.mayWrite(), server.lease?.spec?.leaseTransitions]).toEqual([true, 0]);
 });
 
-test("a missing permission is named", async () => {
+test("a missing permission is named in the error", async () => {
   server.before = () => Promise.reject(refusal(403, "Forbidden"));
   const a = rehearsal.start("a");
   await clock.advance(10_000);
@@ -132,6 +132,6 @@ test.each([
   { leaseDuration: 10_000, renewDeadline: 10_000, retryPeriod: 2000 },
   { leaseDuration: 15_000, renewDeadline: 4000, retryPeriod: 2000 },
   { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 0 },
-])("refuses %o", (timing) => {
+])("an elector refuses the timing %o", (timing) => {
   expect(() => new Elector({ client: server.client, lease: key, timing })).toThrow(RangeError);
 });

@@ -1,4 +1,4 @@
-// Elects one leader among several processes by a Lease, and tells at any moment whether this one may write.
+// Elects one leader among several processes by a Lease, and answers at any moment whether this process may write.
 import { type Cancel, type Clock, systemClock } from "../clock.ts";
 import type { Key } from "../kube/object.ts";
 import { type Claim, freeFrom, observe } from "./claim.ts";
@@ -11,11 +11,13 @@ import { checkTiming, defaultTiming, jittered, type Timing, tryDuration } from "
 
 /**
  * Guarantee: `mayWrite` is true in one process at a time, as long as monotonic clocks run at the same speed. A leader counts
- * its deadline from the moment when it began to ask for a renewal, the others count the longer lease from when they had seen
- * the outcome. A write that was started in time can still arrive late: then nobody but the API server can refuse it, and it
- * does so if the write carries a resourceVersion.
+ * its deadline from the moment when it began to request a renewal. The others count the longer lease from the moment when they
+ * saw its outcome.
  *
- * An elector leads once. When that is lost or given back it is over, and so should be the process.
+ * Caveat: a write that was started in time can arrive late. Then only the API server can refuse it, and it does so if the write
+ * has a resourceVersion.
+ *
+ * An elector leads once. After the leadership was lost or released, the process should exit.
  */
 export class Elector {
   readonly identity: string;
@@ -51,12 +53,12 @@ export class Elector {
     this.#random = random;
   }
 
-  /** Resolves when this process leads; never, when it doesn't come to that. */
+  /** Resolves when this process leads; never resolves if it never does. */
   get elected(): Promise<void> {
     return this.#elected.promise;
   }
 
-  /** Resolves when this process leads no more and had not given the lease back. */
+  /** Resolves when this process loses the leadership without having released it. */
   get lost(): Promise<LeadershipLost> {
     return this.#lost.promise;
   }
@@ -67,8 +69,8 @@ export class Elector {
   }
 
   /**
-   * Whether a write may be started at this very moment. Needs no timer to have run, so it is right also when the process was
-   * stopped or its event loop was blocked. Once false after it was true, it stays false.
+   * Whether a write may be started at this very moment. Depends on no timer, so it is right even if the process was stopped or
+   * its event loop was blocked. Once it turned from true to false, it stays false.
    */
   readonly mayWrite = (): boolean => this.#tenure.mayWrite();
 
@@ -78,8 +80,8 @@ export class Elector {
   }
 
   /**
-   * Ends it, and lets the next one lead at once if this process was the leader. To be called when no write is under way any
-   * more; from now on none is started. Resolves also when the lease could not be given back: then it expires.
+   * Ends the election; if this process was the leader, the next one can lead at once. The caller must have no writes under way;
+   * from now on none is started. Resolves even if the lease could not be released: then it expires.
    */
   release(): Promise<void> {
     this.#released ??= this.#release();
@@ -98,7 +100,7 @@ export class Elector {
     }
   }
 
-  /** One period after the beginning of the last try, not after its end: a try that hung has waited long enough. */
+  /** One period after the beginning of the last try, not after its end: a try that hung took long enough. */
   #nextTry(begin: number): number {
     if (this.isLeader) return begin + this.#timing.retryPeriod;
     const next = begin + jittered(this.#timing.retryPeriod, this.#random());
@@ -126,7 +128,7 @@ export class Elector {
     if (this.#isEnded || this.#clock.now() < freeFrom(this.#claim, this.identity)) return;
     this.#hasTaken = true;
     const held = await this.#store.take(found, call());
-    // When the answer came too late, the next look finds that the lease is ours, and renews it.
+    // If the answer came too late, the next look finds our name in the lease, and renews it.
     if (held === undefined || this.#isEnded || !this.#tenure.extend(held)) return;
     this.#listener.leading?.(true);
     this.#elected.resolve();
@@ -148,7 +150,7 @@ export class Elector {
     this.#lost.resolve(reason);
   }
 
-  /** Writes stop first; then the calls and timers that are under way. */
+  /** Stops writes first, then calls and timers under way. */
   #end(): void {
     const wasLeader = this.isLeader;
     this.#tenure.end();
@@ -158,7 +160,7 @@ export class Elector {
   }
 
   async #release(): Promise<void> {
-    if (this.#isEnded) return; // lost: writes may be under way, so the lease has to expire
+    if (this.#isEnded) return; // the leadership was lost: writes may be under way, so the lease has to expire
     this.#end();
     if (!this.#hasTaken) return;
     await this.#store.release({ deadline: tryDuration(this.#timing) }).catch((error: unknown) => this.#fail(explained(error, this.#key)));

@@ -1,8 +1,8 @@
-// Why an election does not go on.
+// The errors of an election.
 import { Forbidden } from "../kube/errors.ts";
 import { type Key, keyText } from "../kube/object.ts";
 
-/** This process was the leader and is not any more: it has to end. */
+/** This process was the leader and no longer is: it must exit. */
 export class LeadershipLost extends Error {
   override readonly name = "LeadershipLost";
 }
@@ -18,7 +18,7 @@ export function notRenewed(key: Key, renewDeadline: number, lastFailure: Error |
   });
 }
 
-/** What a person can do about a failed try, where there is something. */
+/** Adds what a person can do about a failed try, where there is something. */
 export function explained(failure: unknown, { namespace, name }: Key): Error {
   if (failure instanceof Forbidden) {
     const missing = `get, create and update on leases.coordination.k8s.io in the namespace ${namespace}`;

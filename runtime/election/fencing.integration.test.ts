@@ -1,4 +1,4 @@
-// A leader that does not know yet that it is none any more: it starts no write, whatever kept it from knowing.
+// A former leader that does not know yet that it lost the lease starts no write, whatever kept it from knowing.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -27,13 +27,13 @@ async function hasWritten(stage: Stage, identity: string, more = 5): Promise<voi
   await eventually(`${identity} writes`, 20_000, () => stage.writesOf(identity).length >= enough);
 }
 
-/** Long enough for a write that hangs in a black hole to end, and for the next one to find the way. */
+/** Long enough for a write in a black hole to end, and for the next one to get through. */
 async function triesInVain(candidate: CandidateProcess): Promise<void> {
   await sleep(2000);
   candidate.send("exit");
 }
 
-test.concurrent("stopped past its lease and woken up", async () => {
+test.concurrent("a leader that is stopped past its lease and resumed starts no write", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "stopped");
   const a = stage.candidate("a");
   await a.told("leading");
@@ -50,7 +50,7 @@ test.concurrent("stopped past its lease and woken up", async () => {
   expect(stage.turns).toBe("a b");
 });
 
-test.concurrent("cut off from the API server, and connected again while it still tries to write", async () => {
+test.concurrent("a leader that is cut off, and reconnected while it still tries to write, starts no write", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "cut-off");
   await using opened = await openProxy();
   const { proxy } = opened;
@@ -74,8 +74,8 @@ test.concurrent("cut off from the API server, and connected again while it still
   expect(stage.turns).toBe("a b");
 });
 
-// Nobody can call back what is under way: the promise is that nothing is started after the deadline.
-test.concurrent("cut off with a write under way: that one may arrive late, and no other", async () => {
+// A write under way can't be recalled: the guarantee is that none is started after the deadline.
+test.concurrent("of a leader that is cut off with a write under way, that one may arrive late, and no other", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "under-way");
   await using opened = await openProxy();
   const { proxy } = opened;
@@ -101,8 +101,8 @@ test.concurrent("cut off with a write under way: that one may arrive late, and n
   expect(proxy.requests.filter(({ verb, startedAt }) => verb === "patch" && startedAt > lost.at)).toEqual([]);
 });
 
-// Not beside the others: so many connections at once take their time.
-test("blocked with writes that wait for a connection: they are not sent", async () => {
+// Not concurrent with the others: so many connections at once take their time.
+test("a blocked leader does not send its writes that wait for a connection", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "blocked");
   await using opened = await openProxy();
   const { proxy } = opened;

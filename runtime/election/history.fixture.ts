@@ -1,4 +1,4 @@
-// For tests: everything that became of one object, in the order of the API server.
+// The complete history of one object for tests, in the order of the API server.
 import type { KubeClient } from "../kube/client.ts";
 import { type Key, type KubeObject, keyOf } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -8,7 +8,7 @@ export class History<T extends KubeObject> {
   #failure: unknown;
   readonly #end = new AbortController();
 
-  /** From an object that was just made or read. */
+  /** Begins at an object that was just created or read. */
   constructor(client: KubeClient, resource: Resource<T>, { metadata }: T) {
     const key: Key = keyOf({ metadata });
     const options = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, resourceVersion: metadata.resourceVersion };
@@ -21,7 +21,7 @@ export class History<T extends KubeObject> {
       });
   }
 
-  /** Throws when there may be gaps: such a history would prove nothing. */
+  /** Throws when there may be gaps: an incomplete history would prove nothing. */
   get states(): readonly T[] {
     if (this.#failure !== undefined) throw this.#failure;
     return this.#states;

@@ -1,4 +1,4 @@
-// The name of a candidate: readable, and never the same twice, since a container that starts again keeps its host's name.
+// The name of a candidate: readable, and unique, since a container that restarts keeps its host name.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 

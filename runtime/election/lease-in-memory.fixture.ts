@@ -1,4 +1,4 @@
-// A Lease for tests of time: it is read and written as on an API server, and the test decides what becomes of each call.
+// A Lease in memory for tests of timing: it behaves as on an API server, and the test decides the fate of each call.
 import type { CallOptions } from "../kube/client.ts";
 import { Aborted, type ApiError, apiError } from "../kube/errors.ts";
 import type { Lease } from "./lease.ts";
@@ -10,9 +10,9 @@ export function refusal(code: number, reason: string): ApiError {
 
 export class LeaseInMemory {
   lease: Lease | undefined;
-  /** What happens to a call on its way there. */
+  /** Runs on a call's way to the server. */
   before: (verb: string, options: CallOptions) => Promise<void> = async () => {};
-  /** What happens to the answer on its way back. */
+  /** Runs on the answer's way back. */
   after: (verb: string) => Promise<void> = async () => {};
   #version = 0;
 
@@ -31,7 +31,7 @@ export class LeaseInMemory {
       }),
   } as unknown as LeaseClient;
 
-  /** What a person does to it; undefined deletes it. */
+  /** Changes the lease as a person would; undefined deletes it. */
   tamper(change: (lease: Lease) => Lease | undefined): void {
     const changed = this.lease && change(this.lease);
     this.lease = changed && this.#put(changed);

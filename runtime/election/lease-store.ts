@@ -1,4 +1,4 @@
-// The calls of one candidate on the lease. Every write carries the version that was read: of two that are faster, one loses.
+// The calls of one candidate on the lease. Every write has the version that was read: of two concurrent writes, one fails.
 import type { CallOptions, KubeClient } from "../kube/client.ts";
 import { AlreadyExists, Conflict, NotFound } from "../kube/errors.ts";
 import type { Key } from "../kube/object.ts";
@@ -6,13 +6,13 @@ import { type Holding, type Lease, type LeaseSpec, leases, newLease, releasedSpe
 
 export type LeaseClient = Pick<KubeClient, "find" | "create" | "replace">;
 
-/** The options of the next call: of several, each has less time left. */
+/** The options of the next call: each further call has less time left. */
 export type NextCall = () => CallOptions;
 
-/** A lease that is ours. */
+/** A lease that this process holds. */
 export interface Held {
   readonly lease: Lease;
-  /** When the request that took or renewed it was started, on the monotonic clock: others can't have seen it earlier. */
+  /** When the request that took or renewed it was started, on the monotonic clock. Others can't have seen it earlier. */
   readonly renewedFrom: number;
 }
 
@@ -33,7 +33,7 @@ export class LeaseStore {
     return await this.#client.find(leases, this.#key, call);
   }
 
-  /** Undefined when another one was faster. */
+  /** Undefined when another candidate was faster. */
   async take(found: Lease | undefined, call: CallOptions): Promise<Held | undefined> {
     try {
       return await this.#write(found, takenSpec(found?.spec, this.#holding()), call);
@@ -43,12 +43,12 @@ export class LeaseStore {
     }
   }
 
-  /** The name of the one that holds it now, when that is somebody else. A lease that was deleted or emptied by hand is made anew. */
+  /** Resolves to the new holder's name if another process holds the lease. Recreates a lease that a person deleted or emptied. */
   async renew({ lease }: Held, call: NextCall): Promise<Held | { readonly takenBy: string }> {
     try {
       return await this.#write(lease, renewedSpec(lease.spec, this.#holding()), call());
     } catch (error) {
-      // Somebody took it, or noted something on it, or an earlier renewal arrived although its answer did not.
+      // Another process took or edited the lease, or an earlier renewal arrived although its answer did not.
       if (!(error instanceof Conflict || error instanceof NotFound)) throw error;
     }
     const found = await this.find(call());
@@ -57,7 +57,7 @@ export class LeaseStore {
     return await this.#write(found, renewedSpec(lease.spec, this.#holding()), call(), lease);
   }
 
-  /** Does nothing when another one holds it. */
+  /** Does nothing when another process holds the lease. */
   async release(call: CallOptions, tries = 3): Promise<void> {
     const found = await this.find(call);
     const { identity, time } = this.#holding();
@@ -65,7 +65,7 @@ export class LeaseStore {
     try {
       await this.#client.replace(leases, { ...found, spec: releasedSpec(found.spec, time) }, call);
     } catch (error) {
-      if (!(error instanceof Conflict) || tries === 1) throw error; // a renewal that was given up has arrived all the same
+      if (!(error instanceof Conflict) || tries === 1) throw error; // a renewal that was aborted has arrived after all
       await this.release(call, tries - 1);
     }
   }

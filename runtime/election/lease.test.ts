@@ -1,4 +1,4 @@
-// Given the lease that was found, the one that is written.
+// The lease that is written, given the one that was found.
 import { expect, test } from "vitest";
 import { type LeaseSpec, newLease, releasedSpec, renewedSpec, takenSpec } from "./lease.ts";
 
@@ -24,20 +24,20 @@ test.each([
   expect(takenSpec(found, holding)).toEqual(expected);
 });
 
-test("a renewal changes nothing but its time", () => {
+test("a renewal changes only the time of the lease", () => {
   expect(renewedSpec({ ...others, holderIdentity: "me" }, holding)).toEqual({ ...others, holderIdentity: "me", renewTime: written });
 });
 
-test("a duration is never written shorter than it is", () => {
+test("a lease duration is rounded up", () => {
   expect(renewedSpec({}, { ...holding, duration: 2500 }).leaseDurationSeconds).toBe(3);
 });
 
-test("a release is as client-go writes it", () => {
+test("a released lease is as client-go writes it", () => {
   const released = { holderIdentity: "", leaseDurationSeconds: 1, leaseTransitions: 4, acquireTime: written, renewTime: written };
   expect(releasedSpec(others, time)).toEqual(released);
 });
 
-test("a lease that is made anew has the labels and annotations of the one before, and nothing that was the server's", () => {
+test("a recreated lease has the labels and annotations of the one before, and no fields of the API server", () => {
   const notes = { labels: { a: "b" }, annotations: { c: "d" } };
   const metadata = { name: "l", namespace: "n", uid: "u", resourceVersion: "7", ...notes };
   const before = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata };

@@ -1,12 +1,12 @@
-// The Lease as the API server stores it, and what candidates write into it. The times in it are for people: nobody decides by them.
+// The Lease as the API server stores it, and the specs that candidates write. Its times are for people: no process decides by them.
 import type { Key, KubeObject } from "../kube/object.ts";
 import { namespaced } from "../kube/resource.ts";
 import { microTime } from "../kube/time.ts";
 
 export interface LeaseSpec {
-  /** Empty: its last holder has given it back and does not write any more. */
+  /** Empty: the last holder has released the lease and writes no more. */
   readonly holderIdentity?: string;
-  /** For how long others have to leave it alone after they saw it change. */
+  /** How long other candidates must wait after they saw the lease change. */
   readonly leaseDurationSeconds?: number;
   readonly acquireTime?: string;
   readonly renewTime?: string;
@@ -19,14 +19,14 @@ export interface Lease extends KubeObject {
 
 export const leases = namespaced<Lease>("coordination.k8s.io/v1", "Lease", "leases");
 
-/** Who holds the lease from `time` on, and for how long at a time. */
+/** The holder of the lease from `time` on, and the duration of each renewal. */
 export interface Holding {
   readonly identity: string;
   readonly duration: number;
   readonly time: Date;
 }
 
-/** The lease in new hands. Fields that we don't know stay. A holder that finds its own name there goes on with what it has. */
+/** The lease with a new holder. Unknown fields stay. If the holder is already in it, this is a renewal. */
 export function takenSpec(found: LeaseSpec | undefined, holding: Holding): LeaseSpec {
   if (found?.holderIdentity === holding.identity) return renewedSpec(found, holding);
   const leaseTransitions = found === undefined ? 0 : (found.leaseTransitions ?? 0) + 1;
@@ -37,12 +37,12 @@ export function renewedSpec(held: LeaseSpec | undefined, { identity, duration, t
   return { ...held, holderIdentity: identity, leaseDurationSeconds: Math.ceil(duration / 1000), renewTime: microTime(time) };
 }
 
-/** Free for the next one at once. The API server refuses a duration of 0; 1 is what client-go writes. */
+/** Free for the next candidate at once. The API server refuses a duration of 0; client-go writes 1. */
 export function releasedSpec(held: LeaseSpec, time: Date): LeaseSpec {
   return { ...held, holderIdentity: "", leaseDurationSeconds: 1, acquireTime: microTime(time), renewTime: microTime(time) };
 }
 
-/** A lease that is not there yet, or not any more: then with what people and programs had noted on the one before. */
+/** A lease that does not exist. If it was deleted, it gets the labels and annotations that it had before. */
 export function newLease({ namespace, name }: Key, spec: LeaseSpec, before?: Lease): Lease {
   const { labels, annotations } = before?.metadata ?? {};
   const notes = { ...(labels && { labels }), ...(annotations && { annotations }) };

@@ -1,4 +1,4 @@
-// The API server or its store is away for a while: a short outage costs nothing, a long one costs the leadership.
+// Outages of the API server or of etcd: a short one costs nothing, a long one costs the leadership.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -21,7 +21,7 @@ afterAll(async () => {
   await plane.stop();
 });
 
-test("an API server that is killed and back within the deadline costs nothing", async () => {
+test("an API server that is killed and back within the deadline does not cost the leadership", async () => {
   const failures: string[] = [];
   const { client, namespace } = stage;
   const key = { namespace, name: "restart" };
@@ -41,7 +41,7 @@ test("an API server that is killed and back within the deadline costs nothing", 
   await elector.release();
 });
 
-test("a store that stands still for longer than the deadline costs the leadership, in time", async () => {
+test("an etcd that stands still for longer than the deadline costs the leadership, in time", async () => {
   const { client, namespace } = stage;
   const elector = new Elector({ client, lease: { namespace, name: "still" }, timing: shortTiming });
   elector.start();

@@ -1,4 +1,4 @@
-// For tests: electors on a clock that stands still, with a lease in memory.
+// Electors with a fake clock and a lease in memory, for tests.
 import { FakeClock } from "../fake-clock.fixture.ts";
 import type { CallOptions } from "../kube/client.ts";
 import { Aborted, DeadlineExceeded } from "../kube/errors.ts";
@@ -35,7 +35,7 @@ export class Rehearsal {
     return new Promise((resolve) => void this.clock.schedule(ms, resolve));
   }
 
-  /** Hangs as a call in a black hole does: until its deadline, or until it is given up. */
+  /** Hangs like a call into a black hole: until its deadline or until it is aborted. */
   readonly blackHole = async (_: string, { deadline = 0, signal }: CallOptions): Promise<void> => {
     await new Promise((_, reject) => {
       this.clock.schedule(deadline, () => reject(new DeadlineExceeded("no answer")));

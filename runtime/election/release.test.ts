@@ -1,4 +1,4 @@
-// What becomes of a lease that is given back.
+// The release of a lease.
 import { beforeEach, expect, test } from "vitest";
 import { type FakeClock, settle } from "../fake-clock.fixture.ts";
 import type { LeaseInMemory } from "./lease-in-memory.fixture.ts";
@@ -30,7 +30,7 @@ test("a released lease is taken within a retry period, an abandoned one as soon 
   expect(d.mayWrite()).toBe(true);
 });
 
-test("a release ends everything, also when the API server is away", async () => {
+test("a release ends the elector, even when the API server is unreachable", async () => {
   const a = rehearsal.start("a");
   await settle();
   server.before = rehearsal.blackHole;
@@ -42,7 +42,7 @@ test("a release ends everything, also when the API server is away", async () => 
   expect(clock.armed).toBe(0);
 });
 
-test("a release leaves a lease alone that another one has taken unnoticed", async () => {
+test("a release leaves a lease alone that another candidate has taken unnoticed", async () => {
   const a = rehearsal.start("a");
   await settle();
   server.tamper((lease) => ({ ...lease, spec: { holderIdentity: "b", leaseDurationSeconds: 15 } }));
@@ -51,7 +51,7 @@ test("a release leaves a lease alone that another one has taken unnoticed", asyn
   expect(clock.armed).toBe(0);
 });
 
-test("what is given back is not lost any more, even if a renewal under way finds another holder", async () => {
+test("a released leadership is not reported as lost, even if a renewal under way finds another holder", async () => {
   const a = rehearsal.start("a");
   await settle();
   server.tamper((lease) => ({ ...lease, spec: { holderIdentity: "b", leaseDurationSeconds: 15 } }));

@@ -1,4 +1,4 @@
-// For tests: a namespace with candidates in processes of their own, and the history of what they wrote and of their lease.
+// A namespace with candidates in processes of their own, and the history of their writes and of their lease, for tests.
 import { KubeClient } from "../kube/client.ts";
 import { Credentials } from "../kube/credentials.ts";
 import { kubeConfigFromFile } from "../kube/kube-config.ts";
@@ -11,7 +11,7 @@ import { History } from "./history.fixture.ts";
 import { type Lease, leases, newLease } from "./lease.ts";
 import type { Timing } from "./timing.ts";
 
-/** In the proportions of the real ones, and long enough for a machine that has other things to do as well. */
+/** In the proportions of the real ones, and long enough for a busy machine. */
 export const shortTiming: Timing = { leaseDuration: 6000, renewDeadline: 4000, retryPeriod: 800 };
 
 interface Written extends KubeObject {
@@ -46,7 +46,7 @@ export class Stage implements AsyncDisposable {
     return stage;
   }
 
-  /** Writes every 20 ms while it leads, directly to the API server, unless told otherwise. */
+  /** By default it writes every 20 ms while it leads, directly to the API server. */
   candidate(identity: string, settings: Partial<CandidateSettings> = {}): CandidateProcess {
     const { namespace } = this;
     const usual = { kubeconfig: this.#kubeconfig, namespace, timing: shortTiming, writeEvery: 20, writeDeadline: 1000, linger: 500 };
@@ -55,12 +55,12 @@ export class Stage implements AsyncDisposable {
     return candidate;
   }
 
-  /** The counters that a candidate has written, as the API server has taken them. */
+  /** The counters that a candidate wrote, in the order in which the API server accepted them. */
   writesOf(identity: string): number[] {
     return this.#data.filter(({ writer }) => writer === identity).map(({ count }) => Number(count));
   }
 
-  /** Who wrote after whom: `a b` when a's writes all came before b's. */
+  /** The order of the writers: `a b` when all writes of a came before those of b. */
   get turns(): string {
     const writers = this.#data.map(({ writer }) => writer);
     return writers.filter((writer, index) => writer !== writers[index - 1]).join(" ");

@@ -1,4 +1,4 @@
-// Who leads and when the next one does, on a real API server.
+// Which candidate leads, and when the next one does, on a real API server.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -9,8 +9,8 @@ import { type LeaseSpec, leases, newLease } from "./lease.ts";
 import { Stage, shortTiming } from "./stage.fixture.ts";
 
 const { leaseDuration, retryPeriod } = shortTiming;
-/** A machine that has other things to do as well. */
-const slack = 4000; // for a machine with more to do
+/** For a busy machine. */
+const slack = 4000;
 let plane: StandaloneControlPlane;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function find({ client, namespace }: Stage, name = "election"): Promise<Le
   return (await client.find(leases, { namespace, name }))?.spec;
 }
 
-test.concurrent("one of three leads, and one of the others within a retry period after it has given the lease back", async () => {
+test.concurrent("one of three candidates leads, and another within a retry period after it released the lease", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "three");
   const candidates = ["a", "b", "c"].map((identity) => startElector(stage, identity, "fresh"));
   const leaders = () => candidates.filter((candidate) => candidate.mayWrite());
@@ -51,7 +51,7 @@ test.concurrent("one of three leads, and one of the others within a retry period
   expect(await find(stage, "fresh")).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
 });
 
-test.concurrent("a leader that is killed is followed when its lease has expired, and not before", async () => {
+test.concurrent("a leader that is killed is succeeded when its lease has expired, and not before", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "killed");
   const a = stage.candidate("a");
   await a.told("leading");
@@ -87,10 +87,10 @@ test.concurrent.each([
   expect(took).toBeLessThan(leaseDuration + slack);
 });
 
-test.concurrent("a lease that is deleted by hand is made anew by its leader, with what was noted on it", async () => {
+test.concurrent("a lease that is deleted by hand is recreated by its leader, with its labels and annotations", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "deleted");
   const { client, namespace } = stage;
-  const key = { namespace, name: "election" }; // it is there already, and has no spec
+  const key = { namespace, name: "election" }; // the fixture created it, without a spec
   await client.mergePatch(leases, key, { metadata: { annotations: { note: "kept" } } });
   await using a = startElector(stage, "a");
   await a.elected;
@@ -107,7 +107,7 @@ test.concurrent("a lease that is deleted by hand is made anew by its leader, wit
   expect(after.spec).toMatchObject(rest);
 });
 
-test.concurrent("a leader does nothing but renew, and those that wait do nothing but look", async () => {
+test.concurrent("a leader only renews, and the other candidates only read", async () => {
   await using stage = await Stage.open(plane.kubeconfig, "traffic");
   await using opened = await openProxy();
   const { proxy } = opened;

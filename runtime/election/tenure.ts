@@ -1,4 +1,4 @@
-// The time in which this process leads: it begins when the lease was taken, goes on with each renewal and ends at a deadline.
+// The time in which this process leads: it begins with taking the lease, is extended by each renewal and ends at a deadline.
 import type { Cancel, Clock } from "../clock.ts";
 import type { Held } from "./lease-store.ts";
 
@@ -9,7 +9,7 @@ export class Tenure {
   #held: Held | undefined;
   #cancel: Cancel = () => {};
 
-  /** `onDeadline` may come late, since timers do: nobody who has to know in time relies on it. */
+  /** `onDeadline` may be late, as timers are: decisions must use `mayWrite`. */
   constructor(clock: Clock, renewDeadline: number, onDeadline: () => void) {
     this.#clock = clock;
     this.#renewDeadline = renewDeadline;
@@ -25,8 +25,8 @@ export class Tenure {
   }
 
   /**
-   * False when it is too late: an answer that came, or was looked at, only after the deadline allows nothing, and must not make
-   * true again what has been false.
+   * Returns false when it is too late: an answer that was processed only after the deadline must not make `mayWrite` true again
+   * after it was false.
    */
   extend(held: Held): boolean {
     if (this.#isOver(held) || (this.#held !== undefined && this.#isOver(this.#held))) return false;

@@ -13,19 +13,19 @@ test.each([
   ["a JSON text", 500, '"no"', '"no"'],
   ["JSON that is no Status", 404, "[]", "answered 404"],
   ["a Status", 500, '{"kind":"Status","message":"etcd is away"}', "etcd is away"],
-])("a failure that is told as %s", (_, status, text, message) => {
+])("the message of a failure whose body is %s", (_, status, text, message) => {
   const error = failure(call, { status, headers: {}, text });
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({ code: status, message: `GET ${call.path}: ${message}` });
 });
 
-test("a Retry-After header is heard, with plain text too", () => {
+test("a Retry-After header counts, with plain text too", () => {
   const error = failure(call, { status: 503, headers: { "retry-after": "4" }, text: "overloaded" });
   expect(error).toBeInstanceOf(TryLater);
   expect(error).toMatchObject({ retryAfterMilliseconds: 4000 });
 });
 
-test("an answer that should be JSON and is not is no answer, and is not quoted", () => {
+test("an answer that is not JSON counts as no answer, and is not quoted", () => {
   expect(parsed(call, '{"a":1}')).toEqual({ a: 1 });
   const act = () => parsed(call, '{"password": hunter2');
   expect(act).toThrow(Unreachable);
@@ -39,17 +39,17 @@ test.each<[string, string, Omit<ObjectMeta, "name">, boolean]>([
   ["a Service, returned as it was", "DELETE", {}, true],
   ["a Pod that had no node", "DELETE", { deletionTimestamp, deletionGracePeriodSeconds: 0 }, true],
   ["a Pod that has time to end", "DELETE", { deletionTimestamp, deletionGracePeriodSeconds: 30 }, false],
-  ["one with a finalizer", "DELETE", kept, false],
-  ["one whose last finalizer was taken off", "PATCH", { ...kept, finalizers: [] }, true],
-  ["one that still has another finalizer", "PATCH", kept, false],
+  ["an object with a finalizer", "DELETE", kept, false],
+  ["an object whose last finalizer was removed", "PATCH", { ...kept, finalizers: [] }, true],
+  ["an object that still has another finalizer", "PATCH", kept, false],
   ["a Pod that is patched while it ends", "PATCH", { deletionTimestamp, deletionGracePeriodSeconds: 30 }, false],
-  ["one that nobody deletes", "PATCH", {}, false],
-])("gone or not: %s", (_, method, metadata, gone) => {
+  ["an object that is not being deleted", "PATCH", {}, false],
+])("whether the object is gone: %s", (_, method, metadata, gone) => {
   const answer: KubeObject = { apiVersion: "v1", kind: "Any", metadata: { name: "a", ...metadata } };
   expect(isGone(method, answer)).toBe(gone);
 });
 
-test("a Namespace goes when its own finalizer does", () => {
+test("a Namespace is gone when its own finalizer is", () => {
   const namespace = (finalizers: string[]) => ({
     ...{ apiVersion: "v1", kind: "Namespace", metadata: { name: "a", deletionTimestamp } },
     spec: { finalizers },

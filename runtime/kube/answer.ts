@@ -1,9 +1,9 @@
-// What the answers of an API server say.
+// Interprets the answers of an API server.
 import { type ApiError, apiError, type Call, type Status, Unreachable } from "./errors.ts";
 import type { HttpResponse } from "./exchange.ts";
 import type { KubeObject } from "./object.ts";
 
-/** What could not be read is not quoted: it may be a Secret. */
+/** The text is not quoted in the error: it may be a Secret. */
 export function parsed<T>({ method, path }: Call, text: string): T {
   try {
     return JSON.parse(text) as T;
@@ -22,14 +22,14 @@ function toldStatus(code: number, text: string): Status {
     const told: unknown = JSON.parse(text);
     if (typeof told === "object" && told !== null) return told;
   } catch {
-    // A proxy or a server that is starting answers in plain text.
+    // A proxy, or an API server that is starting, answers in plain text.
   }
   return { message: text.slice(0, 200).trim() || `answered ${code}` };
 }
 
 /**
- * Whether a write took the object away for good. The answer alone does not say: for some kinds (Pods, Services, claims) the
- * deleted object is returned, and an object whose last finalizer was taken off is returned as well.
+ * Whether a write removed the object. The kind of answer does not show it: for Pods, Services and claims the API server returns
+ * the deleted object, and it also returns an object whose last finalizer was removed.
  */
 export function isGone(method: string, answer: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer.metadata;
@@ -37,7 +37,7 @@ export function isGone(method: string, answer: KubeObject): boolean {
   return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && !isNamespaceWithContent(answer);
 }
 
-/** A Namespace's own finalizer is in its spec. */
+/** A Namespace has its own finalizer in its spec. */
 function isNamespaceWithContent(answer: KubeObject & { readonly spec?: { readonly finalizers?: readonly string[] } }): boolean {
   return answer.kind === "Namespace" && (answer.spec?.finalizers ?? []).length > 0;
 }

@@ -1,4 +1,4 @@
-// What the client reads and writes, on a real API server.
+// Reads and writes of the client on a real API server.
 import { describe, expect, test } from "vitest";
 import { failure } from "../../e2e/faults/answers.ts";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
@@ -42,7 +42,7 @@ describe("raw JSON", () => {
     expect((await connection.client.get(policies, inDefault("some"))).spec).toEqual(spec);
   });
 
-  test("a definition's x-kubernetes-* fields and a resource's unknown fields stay; status is written apart from the rest", async () => {
+  test("x-kubernetes-* fields of a definition and unknown fields of a resource survive; status is written separately", async () => {
     const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
     const size = { "x-kubernetes-int-or-string": true };
     const rule = { rule: "self.size != 13", message: "not thirteen" };
@@ -76,13 +76,13 @@ describe("raw JSON", () => {
     expect(await client.get(widgets, inDefault("w"))).toMatchObject({ spec: widget.spec, status: { phase: "Ready", more: "x" } });
     await expect(client.mergePatch(widgets, inDefault("w"), { spec: { size: 13 } })).rejects.toThrow(/not thirteen/);
 
-    // A kind's history begins when it is first served.
+    // The history of a kind begins when it is first served.
     const tooOld = { resourceVersion: "1", timeoutSeconds: 5, initialEvents: false, signal: new AbortController().signal };
     await expect(client.watch(widgets, tooOld, () => {})).rejects.toThrow(Gone);
   });
 });
 
-test("1,200 objects in three pages, each of them once, with the kind that a list's items lack", async () => {
+test("1,200 objects come in three pages, each once, with the kind that a list leaves out of its items", async () => {
   const { client } = connection;
   await using direct = new TestConnection(plane.kubeconfig);
   await client.create(namespaces, namespace("crowd"));
@@ -106,25 +106,25 @@ test("1,200 objects in three pages, each of them once, with the kind that a list
     listed.push(...page.items.map(({ metadata }) => metadata.name));
   }
   expect(listed.sort()).toEqual(names.sort());
-  expect(versions.size).toBe(1); // one moment, however long it takes to read
+  expect(versions.size).toBe(1); // a consistent snapshot, however long the reading takes
   expect(proxy.count({ verb: "list", resource: "configmaps" })).toBe(3);
   const one = await client.list(configMaps, { namespace: "crowd", fieldSelector: "metadata.name=m-7" });
   expect(one.items.map(({ metadata }) => metadata.name)).toEqual(["m-7"]);
 });
 
-test("what is served: kinds of groups that exist, and not those of groups that don't", async () => {
+test("serves is true for kinds of existing groups, and false for those of others", async () => {
   const leases = namespaced("coordination.k8s.io/v1", "Lease", "leases");
   const asked = [configMaps, leases, { ...leases, plural: "leashes" }, { ...leases, apiVersion: "example.org/v1" }];
   expect(await Promise.all(asked.map((resource) => connection.client.serves(resource)))).toEqual([true, true, false, false]);
 });
 
-describe("refusals", () => {
+describe("the error class for", () => {
   test.each<[string, string, (client: KubeClient) => Promise<unknown>]>([
-    ["an object that is not there", "NotFound", (client) => client.get(configMaps, inDefault("nobody"))],
-    ["a kind that nobody serves", "NotFound", (client) => client.list(namespaced("example.org/v1", "None", "nones"))],
-    ["an object that is there", "AlreadyExists", (client) => client.create(namespaces, namespace("default"))],
-    ["what is no object", "ApiError", (client) => client.create(configMaps, { ...configMap("a"), data: [] as never })],
-    ["a path that is none, in plain text", "NotFound", (client) => client.raw("GET", "/healthz/none")],
+    ["an object that does not exist", "NotFound", (client) => client.get(configMaps, inDefault("nobody"))],
+    ["a kind that is not served", "NotFound", (client) => client.list(namespaced("example.org/v1", "None", "nones"))],
+    ["an object that already exists", "AlreadyExists", (client) => client.create(namespaces, namespace("default"))],
+    ["an object that can't be parsed", "ApiError", (client) => client.create(configMaps, { ...configMap("a"), data: [] as never })],
+    ["an unknown path, answered in plain text", "NotFound", (client) => client.raw("GET", "/healthz/none")],
   ])("%s: %s", async (_, name, act) => {
     const error: unknown = await act(connection.client).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ApiError);
@@ -137,12 +137,12 @@ describe("refusals", () => {
     ["503 that says when", "TryLater", failure(503, { headers: { "retry-after": "3" } }), { retryAfterMilliseconds: 3000 }],
     ["500", "ApiError", failure(500, { message: "etcd is away" }), { code: 500, message: expect.stringContaining("etcd is away") }],
     ["a redirect, which is not followed", "ApiError", { status: 302, headers: { location: "/version" }, body: {} }, { code: 302 }],
-  ])("%s is %s", async (_, name, answer, details) => {
+  ])("an answer of %s is %s", async (_, name, answer, details) => {
     proxy.answer({ verb: "list", resource: "configmaps" }, answer, 1);
     await expect(connection.client.list(configMaps)).rejects.toMatchObject({ name, ...details });
   });
 
-  test("an invalid object: the causes name its fields", async () => {
+  test("an invalid object has causes that name its fields", async () => {
     const error: unknown = await connection.client.create(configMaps, configMap("Not_A_Name")).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Invalid);
     expect(error).toMatchObject({
@@ -153,7 +153,7 @@ describe("refusals", () => {
   test.each([
     ["a value that is no base64", { password: "hunter2!" }, "ApiError", /400|BadRequest/],
     ["a key that is none", { "hunter2!": "aHVudGVyMg==" }, "Invalid", /Invalid \(data\[hunter2!\]\)/],
-  ])("a Secret with %s: its values are in no message", async (_, data, name, message) => {
+  ])("a Secret with %s shows none of its values", async (_, data, name, message) => {
     const secrets = namespaced<KubeObject & { data: object }>("v1", "Secret", "secrets");
     const secret = { apiVersion: "v1", kind: "Secret", metadata: inDefault("refused"), data };
     const error = await connection.client.create(secrets, secret).catch((error: Error) => error);

@@ -5,7 +5,7 @@ import type { HttpRequest } from "./exchange.ts";
 import { configMap, configMaps, inDefault } from "./test-connection.fixture.ts";
 import type { Transport } from "./transport.ts";
 
-/** The request that a call leads to; the answer is an empty list. */
+/** The request that a call causes; the answer is an empty list. */
 async function requestOf(call: (client: KubeClient) => Promise<unknown>): Promise<HttpRequest> {
   const sent: HttpRequest[] = [];
   const send: Transport["send"] = async (request) => {
@@ -24,7 +24,7 @@ const watch = { timeoutSeconds: 300, signal };
 test.each<[string, (client: KubeClient) => Promise<unknown>, number]>([
   ["a call", (client) => client.get(configMaps, inDefault("a")), 15_000],
   ["a list, which may be long", (client) => client.list(configMaps), 60_000],
-  ["a call with its own", (client) => client.apply(configMaps, configMap("a"), { deadline: 2000 }), 2000],
+  ["a call with its own deadline", (client) => client.apply(configMaps, configMap("a"), { deadline: 2000 }), 2000],
   [
     "a watch: longer than the server should take",
     (client) => client.watch(configMaps, { ...watch, initialEvents: false }, () => {}),
@@ -64,7 +64,7 @@ test.each<[string, (client: KubeClient) => Promise<unknown>, string]>([
   expect((await requestOf(call)).path).toBe(path);
 });
 
-test("watches have connections of their own, and a watch alone streams", async () => {
+test("watches have connections of their own, and only a watch streams", async () => {
   const [watching, calling] = await Promise.all([
     requestOf((client) => client.watch(configMaps, { ...watch, initialEvents: false }, () => {})),
     requestOf((client) => client.list(configMaps)),
@@ -77,7 +77,7 @@ test.each<[string, (client: KubeClient) => Promise<unknown>]>([
   ["a create", (client) => client.create(configMaps, configMap("a"))],
   ["a delete", (client) => client.delete(configMaps, inDefault("a"))],
   ["a POST to any other path, such as an eviction", (client) => client.raw("POST", "/api/v1/namespaces/default/pods/a/eviction", {})],
-])("%s is not sent by who may not write", async (_, call) => {
+])("%s is not sent by a client that may not write", async (_, call) => {
   const client = new KubeClient({ send: () => Promise.reject(new Error("sent")) } as unknown as Transport, {
     fieldManager: "me",
     mayWrite: () => false,

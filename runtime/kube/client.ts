@@ -7,30 +7,30 @@ import { type Resource, resourcePath } from "./resource.ts";
 import type { Transport } from "./transport.ts";
 import { eventDecoder, type WatchEvent } from "./watch-events.ts";
 
-/** Told of each write before it is sent and of what came of it, so that a cache can show one's own writes at once. */
+/** Called before each write is sent and with its outcome, so that a cache can show own writes at once. */
 export interface WriteObserver {
   begin(resource: Resource, key: Key): PendingWrite;
 }
 
 export interface PendingWrite {
-  /** The object as the API server has it now; undefined when it is gone. */
+  /** The object as the API server now has it; undefined when it is gone. */
   settled(object: KubeObject | undefined): void;
-  /** It failed, or nobody knows what the object is like now. */
+  /** The write failed, or the state of the object is unknown. */
   abandoned(): void;
 }
 
 export interface ClientOptions {
   /** The owner of the fields that this client applies. */
   readonly fieldManager: string;
-  /** False: no write is sent any more. Reads go on. */
+  /** Returns false: no more writes are sent. Reads go on. */
   readonly mayWrite?: (() => boolean) | undefined;
-  /** Ends all calls of this client when it is aborted. */
+  /** Aborts all calls of this client. */
   readonly signal?: AbortSignal | undefined;
   readonly writes?: WriteObserver | undefined;
 }
 
 export interface CallOptions {
-  /** In milliseconds; 15 s unless told. */
+  /** In milliseconds; the default is 15 s, and 60 s for lists. */
   readonly deadline?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -56,9 +56,9 @@ export interface Page<T> {
 
 export interface WatchOptions extends Selection {
   readonly resourceVersion?: string | undefined;
-  /** The server ends the watch after this; the call fails half a minute later if it did not. */
+  /** The server ends the watch after this time. If it does not, the call fails half a minute later. */
   readonly timeoutSeconds: number;
-  /** Begin with the objects that exist, then a bookmark (WatchList). */
+  /** Begins with the existing objects and a bookmark (WatchList). */
   readonly initialEvents: boolean;
   /** The server has accepted the watch. */
   readonly onOpen?: () => void;
@@ -66,9 +66,9 @@ export interface WatchOptions extends Selection {
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** Only if it is still this one. */
+  /** Precondition: the object still has this uid. */
   readonly uid?: string | undefined;
-  /** Only if it has not changed since. */
+  /** Precondition: the object has not changed since this version. */
   readonly resourceVersion?: string | undefined;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
   readonly gracePeriodSeconds?: number;
@@ -92,7 +92,7 @@ export class KubeClient {
     this.#options = options;
   }
 
-  /** The same connections under other rules. */
+  /** The same connections with other options. */
   with(options: Partial<ClientOptions>): KubeClient {
     return new KubeClient(this.#transport, { ...this.#options, ...options });
   }
@@ -116,16 +116,16 @@ export class KubeClient {
       query,
       { ...rest, deadline },
     );
-    // The items of a list don't say what they are.
+    // The API server leaves apiVersion and kind out of the items of a list.
     const items = (list.items ?? []).map((item) => ({ ...item, apiVersion: resource.apiVersion, kind: resource.kind }));
     return { items, resourceVersion: list.metadata.resourceVersion, continueToken: list.metadata.continue || undefined };
   }
 
-  /** All of them, a page at a time: one big answer would hold everything else up while it is parsed. */
+  /** All objects, a page at a time: parsing one big answer would block the event loop. */
   async *pages<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
     let page: Page<T> | undefined;
     do {
-      const { resourceVersion: _, ...next } = options; // a continue token carries it
+      const { resourceVersion: _, ...next } = options; // a continue token contains it
       page = await this.list(
         resource,
         page?.continueToken === undefined ? { limit: 500, ...options } : { limit: 500, ...next, continueToken: page.continueToken },
@@ -142,7 +142,7 @@ export class KubeClient {
     })) as T;
   }
 
-  /** Replaces the whole object. With a resourceVersion in it, only if it has not changed since. */
+  /** Replaces the whole object. With a resourceVersion in it, only if it has not changed since that version. */
   async replace<T extends KubeObject>(resource: Resource<T>, object: T, options: PatchOptions = {}): Promise<T> {
     const path = resourcePath(resource, object.metadata.namespace ?? "", object.metadata.name, options.subresource);
     return (await this.#write("PUT", path, { fieldManager: this.#options.fieldManager }, object, options, {
@@ -152,14 +152,14 @@ export class KubeClient {
   }
 
   /**
-   * Server-side apply: makes the object, or gives it the fields that are told, and takes away those that this field
-   * manager told before and does not any more. Takes fields over from other managers.
+   * Server-side apply: creates the object or sets the given fields, and removes fields that this field manager set before and
+   * now leaves out. Takes fields over from other managers.
    */
   async apply<T extends KubeObject>(resource: Resource<T>, object: T, options: PatchOptions = {}): Promise<T> {
     return await this.#patch(resource, keyOf(object), "apply-patch+yaml", object, options, { force: true });
   }
 
-  /** A null takes a field away. With `metadata.resourceVersion` in it, only if the object has not changed since. */
+  /** A null removes a field. With `metadata.resourceVersion` in it, only if the object has not changed since that version. */
   async mergePatch<T extends KubeObject>(resource: Resource<T>, key: Key, patch: object, options: PatchOptions = {}): Promise<T> {
     return await this.#patch(resource, key, "merge-patch+json", patch, options);
   }
@@ -168,7 +168,7 @@ export class KubeClient {
     return await this.#patch(resource, key, "json-patch+json", patch, options);
   }
 
-  /** Resolves to the object when finalizers keep it for now, and to undefined when it is gone. */
+  /** Resolves to the object while finalizers or a grace period keep it, and to undefined when it is gone. */
   async delete<T extends KubeObject>(resource: Resource<T>, key: Key, options: DeleteOptions = {}): Promise<T | undefined> {
     const { uid, resourceVersion, propagationPolicy = "Background", gracePeriodSeconds, ...rest } = options;
     const body = { propagationPolicy, gracePeriodSeconds, preconditions: { uid, resourceVersion } };
@@ -177,7 +177,7 @@ export class KubeClient {
     return answer.kind === "Status" || isGone("DELETE", answer) ? undefined : (answer as T);
   }
 
-  /** Resolves when the server ends the watch, as it does in time; rejects with what went wrong otherwise. */
+  /** Resolves when the server ends the watch after its time; rejects otherwise. */
   async watch<T extends KubeObject>(
     resource: Resource<T>,
     options: WatchOptions,
@@ -192,7 +192,7 @@ export class KubeClient {
     await this.#send({ method: "GET", path, deadline, pool: "watches", onData: decode, onOpen }, signal);
   }
 
-  /** Any other path: discovery, versions, reviews. A POST is a write like any other. */
+  /** Any other path: discovery, versions, reviews. A POST counts as a write. */
   async raw<T>(method: "GET" | "POST", path: string, body?: object, options: CallOptions = {}): Promise<T> {
     if (method === "GET") return await this.#read(path, {}, options);
     const request = { ...this.#request(method, path, options, body), mayStart: this.#options.mayWrite };
@@ -206,7 +206,7 @@ export class KubeClient {
       const { resources } = await this.raw<{ resources: readonly { name: string }[] }>("GET", path);
       return resources.some(({ name }) => name === plural);
     } catch (error) {
-      if (error instanceof NotFound) return false; // nobody serves the group
+      if (error instanceof NotFound) return false; // no server for the group
       throw error;
     }
   }
@@ -263,7 +263,7 @@ export class KubeClient {
   async #send(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
     const call = callOf(request);
     const signals = [this.#options.signal, signal].filter((signal) => signal !== undefined);
-    // Looked at before anything is begun; the transport looks again when the request finds a connection.
+    // Checked before anything begins; the exchange checks again when the request gets a connection.
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) throw new Aborted(`${call.method} ${call.path}: given up`, { cause: aborted.reason });
     if (request.mayStart?.() === false) throw new WriteRefused(`${call.method} ${call.path}: this process may not write any more`);

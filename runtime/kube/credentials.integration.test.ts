@@ -1,4 +1,4 @@
-// Who we are to a real API server, by every way to say it, and while that changes.
+// Every way to authenticate at a real API server, also while the credentials change.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-/** Longer than two readings of the credentials are apart at least. */
+/** Longer than the minimum between two reads of the credentials. */
 const untilTheyMayBeReadAgain = () => sleep(1050);
 
 async function whoAmI(client: KubeClient): Promise<string> {
@@ -47,7 +47,7 @@ async function newToken(account: string): Promise<string> {
   return status.token;
 }
 
-/** An account with a token that is good for nothing any more, and one that is. */
+/** A service account with a token that is no longer valid, and one that is. */
 async function rotatedAccount(name: string): Promise<{ oldToken: string; token: string; username: string }> {
   const { client } = administrator;
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: inDefault(name) };
@@ -58,7 +58,7 @@ async function rotatedAccount(name: string): Promise<{ oldToken: string; token: 
   return { oldToken, token: await newToken(name), username: `system:serviceaccount:default:${name}` };
 }
 
-/** A kubeconfig whose authority is a file, as are the secrets of many. */
+/** A kubeconfig whose authority is a file, as in many Pods. */
 function configFile(name: string, user: object, cluster: object = {}): string {
   const file = join(plane.directory, `${name}.kubeconfig`);
   const text = {
@@ -71,11 +71,11 @@ function configFile(name: string, user: object, cluster: object = {}): string {
   return file;
 }
 
-test("a client certificate", async () => {
+test("the client authenticates with a client certificate", async () => {
   expect(await whoAmI(administrator.client)).toBe("kubernetes-admin");
 });
 
-test("a client certificate that was replaced is shown on connections of its own", async () => {
+test("a client certificate that was replaced is used on new connections", async () => {
   let file = join(plane.directory, "kube-controller-manager.kubeconfig");
   await using connection = new TestConnection(() => kubeConfigFromFile(file));
   expect(await whoAmI(connection.client)).toBe("system:kube-controller-manager");
@@ -85,7 +85,7 @@ test("a client certificate that was replaced is shown on connections of its own"
   expect(await whoAmI(connection.client)).toBe("kubernetes-admin");
 });
 
-test("a token; what its account may not do is forbidden", async () => {
+test("the client authenticates with a token, and its account is forbidden what it may not do", async () => {
   await using connection = new TestConnection(configFile("token", { token: await newToken("default") }));
   expect(await whoAmI(connection.client)).toBe("system:serviceaccount:default:default");
   const error: unknown = await connection.client.list(configMaps, { namespace: "default" }).catch((error: unknown) => error);
@@ -93,7 +93,7 @@ test("a token; what its account may not do is forbidden", async () => {
   expect(error).toMatchObject({ message: expect.stringMatching(/configmaps is forbidden: User "system:serviceaccount:default:default"/) });
 });
 
-test("a token that is none is not taken, and a kubeconfig with another one is taken up", async () => {
+test("an invalid token is refused, and a rewritten kubeconfig with a valid one is picked up", async () => {
   const file = configFile("changed", { token: "none" });
   await using connection = new TestConnection(file);
   await expect(whoAmI(connection.client)).rejects.toThrow(Unauthorized);
@@ -103,7 +103,7 @@ test("a token that is none is not taken, and a kubeconfig with another one is ta
   expect(await whoAmI(connection.client)).toBe("system:serviceaccount:default:default");
 });
 
-test("the files of a Pod's account: a token that was replaced is used after the first refusal", async () => {
+test("with the files of a Pod's account, a replaced token is used after the first refusal", async () => {
   const { oldToken, token, username } = await rotatedAccount("rotated");
   const root = mkdtempSync(join(plane.directory, "pod-"));
   const directory = join(root, "var/run/secrets/kubernetes.io/serviceaccount");
@@ -124,7 +124,7 @@ test("the files of a Pod's account: a token that was replaced is used after the 
   vi.unstubAllEnvs();
 });
 
-test("an exec plugin: asked once for many calls, and again when its token is refused", async () => {
+test("an exec plugin is asked once for many calls, and again when its token is refused", async () => {
   const { oldToken, token, username } = await rotatedAccount("by-plugin");
   const directory = mkdtempSync(join(plane.directory, "plugin-"));
   const [plugin, tokenFile, log] = ["plugin", "token", "log"].map((name) => join(directory, name)) as [string, string, string];
@@ -144,7 +144,7 @@ test("an exec plugin: asked once for many calls, and again when its token is ref
   expect(readFileSync(log, "utf8")).toBe("vanilla get-token\n".repeat(2));
 });
 
-test("an exec plugin that is not there is told as what it is", async () => {
+test("a missing exec plugin is named in the error", async () => {
   const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "/nowhere/plugin" };
   await using connection = new TestConnection(configFile("no-exec", { exec }));
   const error: unknown = await whoAmI(connection.client).catch((error: unknown) => error);
@@ -152,7 +152,7 @@ test("an exec plugin that is not there is told as what it is", async () => {
   expect(error).toMatchObject({ message: expect.stringMatching(/nowhere\/plugin ENOENT/) });
 });
 
-test("an authority that was replaced: connections are made again as soon as its file is new", async () => {
+test("after the authority was replaced, connections work again as soon as its file is new", async () => {
   const another = join(plane.directory, "another-pki");
   await writeCertificates(another, { server: { commonName: "server", servesAs: ["127.0.0.1"] } });
   const file = (pki: string, name: string) => readFileSync(join(pki, name));

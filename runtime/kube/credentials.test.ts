@@ -19,24 +19,24 @@ function config(cluster: object = {}, user: object = { token: "t-1" }): KubeConf
 
 const identityOf = (cluster?: object, user?: object) => new Credentials(() => config(cluster, user)).current();
 
-describe("what an identity has", () => {
+describe("an identity", () => {
   test.each([
     ["a token", { token: "t" }, { authorization: "Bearer t" }],
     ["a password", { username: "me", password: "secret" }, { authorization: `Basic ${base64("me:secret")}` }],
-    ["somebody to act for", { token: "t", impersonateUser: "other" }, { authorization: "Bearer t", "impersonate-user": "other" }],
+    ["a user to impersonate", { token: "t", impersonateUser: "other" }, { authorization: "Bearer t", "impersonate-user": "other" }],
     ["nothing", {}, {}],
   ])("with %s", async (_, user, headers) => {
     expect(await identityOf({}, user)).toMatchObject({ server: "https://kubernetes.example:6443", headers });
   });
 
-  test("the keys and authorities of the connection, and no others", async () => {
+  test("has the keys and authorities of the connection, and no others", async () => {
     const user = { certData: base64("cert"), keyData: base64("key") };
     const { tls, proxy } = await identityOf({ tlsServerName: "kubernetes", proxyUrl: "http://proxy:3128" }, user);
     expect(tls.options).toEqual({ ca: Buffer.from("ca-1"), cert: Buffer.from("cert"), key: Buffer.from("key"), servername: "kubernetes" });
     expect(proxy).toBe("http://proxy:3128");
   });
 
-  test("connections are shared by those whose tokens alone differ, and by no others", async () => {
+  test("shares connections with identities that differ only in the token", async () => {
     const fingerprint = async (cluster?: object, user?: object) => (await identityOf(cluster, user)).tls.fingerprint;
     expect(await fingerprint({}, { token: "t-2" })).toBe(await fingerprint());
     const certificate = { certData: base64("c"), keyData: base64("k") };
@@ -54,7 +54,7 @@ describe("what an identity has", () => {
   });
 });
 
-describe("how an identity is kept current", () => {
+describe("credentials", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["performance"] });
   });
@@ -63,7 +63,7 @@ describe("how an identity is kept current", () => {
     vi.useRealTimers();
   });
 
-  /** Each reading finds the next of these; an Error is thrown. */
+  /** Each read finds the next of these; an Error is thrown. */
   function reading(...found: (string | Error)[]) {
     const credentials = new Credentials(() => {
       const next = found.shift() ?? new Error("nothing more");
@@ -73,17 +73,17 @@ describe("how an identity is kept current", () => {
     return { credentials, token: async () => (await credentials.current()).headers["authorization"]?.slice("Bearer ".length) };
   }
 
-  test("it is read again after a minute, and not before", async () => {
+  test("are read again after a minute, and not before", async () => {
     const { token } = reading("first", "second");
     expect(await token()).toBe("first");
     vi.advanceTimersByTime(59_000);
     expect(await token()).toBe("first");
     vi.advanceTimersByTime(2000);
-    expect(await token()).toBe("first"); // nobody waits for what is read beside
+    expect(await token()).toBe("first"); // no call waits for a background read
     await vi.waitFor(async () => expect(await token()).toBe("second"));
   });
 
-  test("when it is refused it is read again, but a crowd of refusals leads to one reading", async () => {
+  test("are read again after a refusal, once for a crowd of refusals", async () => {
     const { credentials, token } = reading("first", "second", "third");
     expect(await token()).toBe("first");
     vi.advanceTimersByTime(1001);
@@ -91,7 +91,7 @@ describe("how an identity is kept current", () => {
     expect(await token()).toBe("second");
   });
 
-  test("what can't be read once is no reason to forget what was read before", async () => {
+  test("are kept when reading them again fails once", async () => {
     const { credentials, token } = reading("first", new Error("being replaced"), "second");
     expect(await token()).toBe("first");
     vi.advanceTimersByTime(1001);
@@ -102,18 +102,18 @@ describe("how an identity is kept current", () => {
     expect(await token()).toBe("second");
   });
 
-  test("without anything that was read before, each call tries", async () => {
+  test("that were never read are read by each call", async () => {
     const { token } = reading(new Error("no kubeconfig"), "first");
     await expect(token()).rejects.toThrow("no kubeconfig");
     expect(await token()).toBe("first");
   });
 
-  test("a token file is read each time, not remembered by the library", async () => {
+  test("read a token file each time, without the library's cache", async () => {
     const directory = mkdtempSync(join(tmpdir(), "token-"));
     try {
       const tokenFile = join(directory, "token");
       const user = { authProvider: { name: "tokenFile", config: { tokenFile } } };
-      const same = config({}, user); // a library that is asked again and again
+      const same = config({}, user); // one library object that is used again and again
       const credentials = new Credentials(() => same);
       for (const token of ["first", "second"]) {
         writeFileSync(tokenFile, `${token}\n`);

@@ -1,11 +1,11 @@
-// Where the API server is and how to prove who we are, kept current: kubeconfig, in-cluster files and exec plugins all
-// hand out tokens, certificates and authorities that change while the process runs.
+// The address of the API server and this process's identity, kept current: the tokens, certificates and authorities of
+// kubeconfigs, in-cluster files and exec plugins change while the process runs.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node";
 
-/** Everything that a connection needs; two with the same `tls.fingerprint` can share connections. */
+/** All that a connection needs. Identities with the same `tls.fingerprint` can share connections. */
 export interface Identity {
   readonly server: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,31 +18,31 @@ export interface TlsMaterial {
   readonly fingerprint: string;
 }
 
-/** Tokens of service accounts live for an hour and are replaced early; client-go reads them every minute as well. */
+/** Tokens of service accounts live for an hour and are replaced early; client-go also reads them every minute. */
 const refreshMilliseconds = 60_000;
-/** While nothing answers, every call that fails asks for fresh credentials. */
+/** Every failed call refreshes; while the API server does not answer, this bounds how often. */
 const leastMilliseconds = 1000;
 
 export class Credentials {
   readonly #load: () => KubeConfig;
   #current: Promise<Identity> | undefined;
-  /** What is read for the next time. */
+  /** A refresh in the background. */
   #next: Promise<void> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** `load` is called again for every refresh, so that a kubeconfig which was written anew is taken up. */
+  /** `load` is called for every refresh, so that a kubeconfig that was rewritten is picked up. */
   constructor(load: () => KubeConfig) {
     this.#load = load;
   }
 
-  /** What was read before is good enough while it is read again: a plugin that hangs must not hold up the renewal of a lease. */
+  /** Returns the known identity during a periodic refresh: an exec plugin that hangs must not delay the renewal of a lease. */
   async current(): Promise<Identity> {
     if (this.#current === undefined) this.#read();
     else if (performance.now() - this.#readAt > refreshMilliseconds) this.#readBeside();
     return await (this.#current as Promise<Identity>);
   }
 
-  /** Reads everything again: the API server did not take what we had, or its certificate does not fit our authority. */
+  /** Reads everything again: the API server refused our identity, or its certificate does not fit our authority. */
   refresh(): void {
     if (performance.now() - this.#readAt > leastMilliseconds) this.#read();
   }
@@ -53,7 +53,7 @@ export class Credentials {
       .then((identity) => {
         this.#current = Promise.resolve(identity);
       })
-      .catch(() => undefined) // what we have may still be good; if it is not, the API server says so
+      .catch(() => undefined) // the known identity may still be valid; if not, the API server refuses it
       .finally(() => {
         this.#next = undefined;
       });
@@ -62,13 +62,13 @@ export class Credentials {
   #read(): void {
     const previous = this.#current;
     this.#readAt = performance.now();
-    // A file that is being replaced, or an exec plugin that fails once, must not take away what may still be good.
+    // A file that is being replaced, or an exec plugin that fails once, must not discard an identity that may still be valid.
     this.#current = readIdentity(this.#load).catch((error: unknown) => {
       if (previous === undefined) throw error;
       return previous;
     });
     this.#current.catch(() => {
-      this.#current = undefined; // the very first one failed: the next call tries again
+      this.#current = undefined; // the very first read failed: the next call tries again
     });
   }
 }
@@ -84,7 +84,7 @@ async function readIdentity(load: () => KubeConfig): Promise<Identity> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value);
   if (options.auth) headers["authorization"] = `Basic ${Buffer.from(options.auth).toString("base64")}`;
-  // The library remembers a token file's content for a minute, and would go on with a token that was just refused.
+  // The library caches a token file for a minute, and would go on with a token that was just refused.
   const tokenFile: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile;
   if (typeof tokenFile === "string") headers["authorization"] = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
   return {
@@ -101,7 +101,7 @@ function fingerprint(connection: object): string {
   return hash.digest("hex");
 }
 
-/** Only what is there: an explicit undefined would switch off a default. */
+/** Drops undefined values: an explicit undefined would switch off a default. */
 function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

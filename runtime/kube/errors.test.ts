@@ -30,7 +30,7 @@ test.each([
   [429, "TooManyRequests", TryLater],
   [500, "InternalError", ApiError],
   [503, undefined, ApiError],
-])("%i %s", (code, reason, type) => {
+])("the error class for %i %s", (code, reason, type) => {
   const error = apiError(call, code, { message: "told why", ...(reason === undefined ? {} : { reason }) });
   expect(error.constructor).toBe(type);
   expect(error).toMatchObject({ name: type.name, code, reason: reason ?? "", message: `PATCH ${call.path}: told why` });
@@ -44,19 +44,19 @@ test.each([
   ["a date, which no API server sends: a second", 429, {}, "Wed, 21 Oct 2026 07:28:00 GMT", 1000],
   ["a server that is overloaded", 503, {}, "5", 5000],
   ["a version that is not there yet", 504, { reason: "Timeout", details: { retryAfterSeconds: 1 } }, undefined, 1000],
-])("when to come back, told by %s", (_, code, status, header, milliseconds) => {
+])("the time to come back is given by %s", (_, code, status, header, milliseconds) => {
   expect(apiError(call, code, status, header)).toMatchObject({ name: "TryLater", code, retryAfterMilliseconds: milliseconds });
 });
 
-test("Retry-After with an answer that is no failure of the server's changes nothing", () => {
+test("Retry-After is ignored with an answer that is no server failure", () => {
   expect(apiError(call, 409, {}, "1")).toBeInstanceOf(Conflict);
 });
 
-test("a deadline is one way of not being reached, so whoever handles the one handles the other", () => {
+test("DeadlineExceeded is an Unreachable, so that a handler of one handles the other", () => {
   expect(new DeadlineExceeded("late")).toBeInstanceOf(Unreachable);
 });
 
-describe("what is quoted", () => {
+describe("an error message quotes", () => {
   const causes = [
     { reason: "FieldValueInvalid", field: "data[password]", message: 'Invalid value: "hunter2": is too short' },
     { reason: "FieldValueRequired", field: "type", message: "Required value" },
@@ -64,7 +64,7 @@ describe("what is quoted", () => {
   const status = { reason: "Invalid", message: 'Secret "a" is invalid: data[password]: Invalid value: "hunter2"', details: { causes } };
 
   test.each(["/api/v1/namespaces/default/secrets/a", "/api/v1/namespaces/default/secrets", "/api/v1/secrets?watch=true"])(
-    "of a Secret at %s, nothing: its fields are named and no more",
+    "nothing of a Secret at %s but the names of its fields",
     (path) => {
       const error = apiError({ method: "PUT", path }, 422, status);
       expect(error.message).toBe(`PUT ${path}: Invalid (data[password], type)`);
@@ -73,13 +73,13 @@ describe("what is quoted", () => {
     },
   );
 
-  test("of a Secret without causes, the reason or the code", () => {
+  test("only the reason or the code of a Secret without causes", () => {
     const secret = { method: "GET", path: "/api/v1/namespaces/default/secrets/a" };
     expect(apiError(secret, 404, { reason: "NotFound", message: "hunter2" }).message).toBe(`GET ${secret.path}: NotFound`);
     expect(apiError(secret, 502, { message: "hunter2" }).message).toBe(`GET ${secret.path}: answered 502`);
   });
 
-  test.each(["/api/v1/namespaces/default/configmaps/a", "/apis/example.com/v1/secretsanta"])("of %s, all", (path) => {
+  test.each(["/api/v1/namespaces/default/configmaps/a", "/apis/example.com/v1/secretsanta"])("all for %s", (path) => {
     const error = apiError({ method: "PUT", path }, 422, status);
     expect(error.message).toContain("hunter2");
     expect(error).toMatchObject({ causes });

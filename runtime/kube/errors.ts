@@ -1,6 +1,6 @@
-// What can go wrong with a call, one class for each decision that a caller makes.
+// The failures of calls, one class for each decision that a caller makes.
 
-/** metav1.Status, as far as we read it. */
+/** metav1.Status, the fields that we read. */
 export interface Status {
   readonly kind?: string;
   readonly message?: string;
@@ -31,27 +31,27 @@ export class KubeError extends Error {
   override readonly name: string = "KubeError";
 }
 
-/** The API server did not answer, or not to the end: whether a write has happened is not known. */
+/** The API server did not answer completely: whether a write took effect is unknown. */
 export class Unreachable extends KubeError {
   override readonly name: string = "Unreachable";
 }
 
-/** The call took longer than it may. */
+/** The call took longer than its deadline. */
 export class DeadlineExceeded extends Unreachable {
   override readonly name = "DeadlineExceeded";
 }
 
-/** The caller gave the call up. */
+/** The caller aborted the call. */
 export class Aborted extends KubeError {
   override readonly name = "Aborted";
 }
 
-/** This process may not write any more; nothing was sent. */
+/** This process may not write any more. Nothing was sent. */
 export class WriteRefused extends KubeError {
   override readonly name = "WriteRefused";
 }
 
-/** The API server answered, and did not do what was asked. */
+/** The API server answered with a failure. */
 export class ApiError extends KubeError {
   override readonly name: string = "ApiError";
   readonly code: number;
@@ -68,12 +68,12 @@ export class NotFound extends ApiError {
   override readonly name = "NotFound";
 }
 
-/** For whoever wanted it gone, or has nothing more to do where it is: `.catch(ignoreNotFound)`. */
+/** For callers to whom a missing object is fine: `.catch(ignoreNotFound)`. */
 export function ignoreNotFound(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error;
 }
 
-/** The object has changed since it was read, or another field manager owns a field. */
+/** The object has changed since the version in the request, or another field manager owns a field. */
 export class Conflict extends ApiError {
   override readonly name = "Conflict";
 }
@@ -95,7 +95,7 @@ export class Forbidden extends ApiError {
   override readonly name = "Forbidden";
 }
 
-/** The API server asks to come back later: too many requests, or it is not able to answer now. */
+/** The API server asks to come back later: too many requests, or it can't answer now. */
 export class TryLater extends ApiError {
   override readonly name = "TryLater";
   readonly retryAfterMilliseconds: number;
@@ -106,7 +106,7 @@ export class TryLater extends ApiError {
   }
 }
 
-/** The object was refused; `causes` name the fields. */
+/** The API server refused the object as invalid; `causes` name the fields. */
 export class Invalid extends ApiError {
   override readonly name = "Invalid";
   readonly causes: readonly Cause[];
@@ -120,7 +120,7 @@ export class Invalid extends ApiError {
 
 export function apiError(call: Call, code: number, status: Status, retryAfter?: string): ApiError {
   const seconds = status.details?.retryAfterSeconds ?? Number(retryAfter ?? Number.NaN);
-  // Only 429 always means later; a 500 or 504 does when the server says for how long.
+  // Only 429 always means "later"; a 5xx does when the server says how long.
   if (code === 429 || (code >= 500 && Number.isFinite(seconds))) {
     return new TryLater(call, code, status, Math.max(Number.isFinite(seconds) ? seconds : 1, 1) * 1000);
   }
@@ -142,7 +142,7 @@ export function apiError(call: Call, code: number, status: Status, retryAfter?: 
   }
 }
 
-/** The API server quotes what it refuses; that of a Secret must not reach a log, so only the names of its fields are told. */
+/** The API server quotes refused values. Those of a Secret must not reach a log, so only its field names are shown. */
 function told(call: Call, code: number, { message, reason, details }: Status): string {
   const plain = reason ?? `answered ${code}`;
   if (!quotesSecrets(call)) return message ?? plain;

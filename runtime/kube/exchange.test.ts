@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0); // a timer that is left would keep the process alive
+  expect(vi.getTimerCount()).toBe(0); // a remaining timer would keep the process alive
   vi.useRealTimers();
 });
 
@@ -17,13 +17,13 @@ function exchange(request: Partial<HttpRequest> = {}): Exchange {
   return new Exchange({ method: "GET", path: "/a?b=c", deadline: 1000, pool: "calls", ...request });
 }
 
-/** Stands for undici's side of a request that is on a connection. */
+/** Stands for undici's side of a request on a connection. */
 function controller() {
   const aborts: unknown[] = [];
   return { aborts, side: { abort: (reason: unknown) => aborts.push(reason) } as unknown as Dispatcher.DispatchController };
 }
 
-test("an answer comes in pieces and is told as a whole", async () => {
+test("an answer in pieces is returned as a whole", async () => {
   const { side } = controller();
   const it = exchange();
   it.onRequestStart(side);
@@ -33,14 +33,14 @@ test("an answer comes in pieces and is told as a whole", async () => {
   expect(await it.answer).toEqual({ status: 201, headers: { "content-type": "application/json" }, text: "🐘" });
 });
 
-test("what fails before there was a connection fails as well, once", async () => {
+test("a failure before there is a connection rejects, once", async () => {
   const it = exchange();
   it.onResponseError(null, new Error("connect ECONNREFUSED"));
   it.onResponseError(null, new Error("again"));
   await expect(it.answer).rejects.toThrow(new Unreachable("GET /a: connect ECONNREFUSED"));
 });
 
-test("the deadline ends it, and its connection", async () => {
+test("the deadline ends the exchange and its connection", async () => {
   const { aborts, side } = controller();
   const it = exchange();
   it.onRequestStart(side);
@@ -51,7 +51,7 @@ test("the deadline ends it, and its connection", async () => {
   expect(aborts).toHaveLength(1);
 });
 
-test.each([0, 1])("each of its signals ends it, and none is listened to afterwards: %i", async (which) => {
+test.each([0, 1])("each signal ends the exchange, and its listeners are removed: signal %i", async (which) => {
   const controllers = [new AbortController(), new AbortController()];
   const signals = controllers.map(({ signal }) => signal);
   const it = exchange({ signals });
@@ -60,7 +60,7 @@ test.each([0, 1])("each of its signals ends it, and none is listened to afterwar
   expect(signals.flatMap((signal) => getEventListeners(signal, "abort"))).toEqual([]);
 });
 
-test("with a signal that is aborted already it has failed from the beginning, and listens to no other", async () => {
+test("with an aborted signal the exchange has failed from the beginning, and listens to no other", async () => {
   const { signal } = new AbortController();
   const it = exchange({ signals: [AbortSignal.abort(), signal] });
   expect(it.hasFailed).toBe(true);
@@ -68,7 +68,7 @@ test("with a signal that is aborted already it has failed from the beginning, an
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-test("what was given up in the queue, or may not start, is not started, and its connection is left to others", async () => {
+test("a request that was aborted in the queue, or may not start, is not started, and its connection stays usable", async () => {
   const { aborts, side } = controller();
   const given = new AbortController();
   const up = exchange({ signals: [given.signal] });
@@ -81,7 +81,7 @@ test("what was given up in the queue, or may not start, is not started, and its 
   expect(aborts).toEqual([]);
 });
 
-test("whoever takes the data may refuse it: that is the failure, and the stream ends", async () => {
+test("an error that onData throws is the failure of the exchange, and the stream ends", async () => {
   const { aborts, side } = controller();
   const refusal = new Error("too much");
   const it = exchange({
@@ -97,7 +97,7 @@ test("whoever takes the data may refuse it: that is the failure, and the stream 
   await vi.runAllTimersAsync();
 });
 
-test("a stream that comes faster than it is taken lets others have their turn", async () => {
+test("a stream that arrives faster than it is processed yields to others", async () => {
   const said: string[] = [];
   const side = { pause: () => said.push("pause"), resume: () => said.push("resume") } as unknown as Dispatcher.DispatchController;
   let now = 0;
@@ -123,7 +123,7 @@ test("a stream that comes faster than it is taken lets others have their turn", 
   clock.mockRestore();
 });
 
-test("the body of a refusal is collected, not taken for data", async () => {
+test("the body of a refusal is collected and not passed to onData", async () => {
   const { side } = controller();
   const onData = vi.fn();
   const onOpen = vi.fn();

@@ -1,4 +1,4 @@
-// One request and its answer: it ends once, with the answer, with what went wrong, at its deadline or because it was given up.
+// One request and its answer. It ends once: with the answer, with a failure, at its deadline, or by an abort.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { Aborted, type Call, DeadlineExceeded, Unreachable, WriteRefused } from "./errors.ts";
@@ -9,17 +9,17 @@ export interface HttpRequest {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
-  /** Milliseconds from now in which all of it must have happened, the end of the answer included. */
+  /** Milliseconds from now for all of it, including the end of the answer. */
   readonly deadline: number;
-  /** Each of them ends it. */
+  /** Each of them aborts the request. */
   readonly signals?: readonly AbortSignal[];
   /**
-   * Asked at the very moment when the request would go out on a connection, however long it waited for one: false, and
-   * no byte of it is sent.
+   * Asked at the moment when the request would go out on a connection, however long it waited for one. If false, no byte of it
+   * is sent.
    */
   readonly mayStart?: (() => boolean) | undefined;
   readonly pool: "calls" | "watches";
-  /** Receives the body of a successful answer as it comes; without it the whole is collected. */
+  /** Receives the body of a successful answer as it arrives; without it the body is collected. */
   readonly onData?: ((chunk: Buffer) => void) | undefined;
   /** Called when a successful answer begins. */
   readonly onOpen?: (() => void) | undefined;
@@ -31,7 +31,7 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** How messages name a request; what was selected is of no use there. */
+/** How messages name a request: without the query, which is of no use there. */
 export function callOf({ method, path }: Pick<HttpRequest, "method" | "path">): Call {
   return { method, path: path.split("?", 1)[0] ?? path };
 }
@@ -41,7 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #answer = Promise.withResolvers<HttpResponse>();
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = (event: Event) => this.#giveUp(event.target as AbortSignal);
-  /** Of the connection that carries it. */
+  /** Of the connection that carries the request. */
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
   #status = 0;
@@ -59,12 +59,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else for (const signal of request.signals ?? []) signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** To be awaited at once: it may have failed already. */
+  /** Must be awaited at once: it may have failed already. */
   get answer(): Promise<HttpResponse> {
     return this.#answer.promise;
   }
 
-  /** Nobody waits for its answer any more. */
+  /** The request has failed: nothing awaits its answer. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return `${method} ${path}`;
   }
 
-  /** Ends it, on its connection as well. */
+  /** Ends the exchange, also on its connection. */
   fail(failure: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
@@ -87,7 +87,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.hasFailed && this.request.mayStart?.() === false) {
       this.fail(new WriteRefused(`${this.what}: this process may not write any more`));
     }
-    // Thrown, because an abort would close the connection: a hundred requests that were given up in the queue would cost a hundred of them.
+    // Thrown, because an abort closes the connection: a hundred requests that were aborted in the queue would cost a hundred of them.
     if (this.#failure !== undefined) throw this.#failure;
     this.#controller = controller;
   }
@@ -118,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answer.resolve({ status: this.#status, headers: this.#headers, text: Buffer.concat(this.#chunks).toString("utf8") });
   }
 
-  /** May be called before the request has found a connection. */
+  /** undici may call this before the request has a connection. */
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
     this.fail(new Unreachable(`${this.what}: ${messageOf(error)}`, { cause: error }));
   }
@@ -133,7 +133,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A name with several addresses fails with the errors of all, and no word of its own. */
+/** For a host with several addresses, Node fails with an AggregateError that has an empty message. */
 function messageOf(error: Error & { readonly code?: string }): string {
   if (error.message !== "") return error.message;
   const all = error instanceof AggregateError ? error.errors.map(({ message }: Error) => message).join(", ") : "";

@@ -1,15 +1,15 @@
-// The library's KubeConfig alone: importing it from the package's entry brings all of its clients, 1.5 MB and 60 MB of memory.
+// Loads kubeconfigs. Imports KubeConfig alone: the library's entry point would bring all of its clients, 1.5 MB and 60 MB of memory.
 import { existsSync } from "node:fs";
 import type { KubeConfig as KubeConfigType } from "@kubernetes/client-node";
 import { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 
 const serviceAccountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
-/** KUBECONFIG, then ~/.kube/config, then the Pod's own account, as every operator does. */
+/** Reads KUBECONFIG, then ~/.kube/config, then the Pod's service account. */
 export function loadKubeConfig(): KubeConfigType {
   const config = new KubeConfig() as KubeConfigType;
   config.loadFromDefault();
-  // Without anything to go by, the library assumes an unprotected server on this host.
+  // Without any configuration the library assumes an unprotected server on this host.
   if (config.getCurrentCluster()?.server === "http://localhost:8080" && !existsSync(serviceAccountToken)) {
     throw new Error("no cluster is configured: set KUBECONFIG, or run inside of one");
   }

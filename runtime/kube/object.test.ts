@@ -6,17 +6,17 @@ const owner: KubeObject = { apiVersion: "example.com/v1", kind: "Owner", metadat
 test.each([
   [{ namespace: "default", name: "a" }, "default/a"],
   [{ namespace: "", name: "node-1" }, "node-1"],
-])("%j is written as %s and read again", (key, text) => {
+])("the key %j is written as %s and parsed again", (key, text) => {
   expect(keyText(key)).toBe(text);
   expect(parseKey(text)).toEqual(key);
 });
 
-test("the key of an object; without a namespace it belongs to the cluster", () => {
+test("keyOf an object without a namespace is cluster-scoped", () => {
   expect(keyOf(owner)).toEqual({ namespace: "default", name: "it" });
   expect(keyOf({ metadata: { name: "node-1" } })).toEqual({ namespace: "", name: "node-1" });
 });
 
-test("what an owner controls names it, and can be traced back to it among other owners", () => {
+test("controllerOf finds the owner of controlledBy among other owners", () => {
   const other = { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "u-2" };
   const reference = controlledBy(owner);
   expect(reference).toEqual({
@@ -32,6 +32,6 @@ test("what an owner controls names it, and can be traced back to it among other 
   expect(controllerOf({ ...owner, metadata: { name: "orphan" } })).toBeUndefined();
 });
 
-test("nothing can belong to an object that the API server has not made", () => {
+test("controlledBy refuses an owner without a uid", () => {
   expect(() => controlledBy({ ...owner, metadata: { namespace: "default", name: "it" } })).toThrow(/Owner default\/it has no uid/);
 });

@@ -1,4 +1,4 @@
-// What every object of the Kubernetes API has, as it travels: raw JSON, so that nothing that we don't know is lost.
+// The common parts of Kubernetes objects, as raw JSON, so that unknown fields survive.
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -30,13 +30,13 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-/** A type of the client library as JSON has it: times are strings. */
+/** A type of the client library in its JSON form: times are strings. */
 export type Raw<T> = T extends Date ? string : T extends (infer U)[] ? Raw<U>[] : T extends object ? { [K in keyof T]: Raw<T[K]> } : T;
 
-/** The client library's model of a kind, with the parts that every object of the API server's has. */
+/** The client library's model of a kind, with the fields that every object from the API server has. */
 export type Model<T> = Raw<Omit<T, "apiVersion" | "kind" | "metadata">> & KubeObject;
 
-/** Names one object of a kind. The namespace is empty for what belongs to the cluster. */
+/** Names one object of a kind. The namespace is empty for a cluster-scoped kind. */
 export interface Key {
   readonly namespace: string;
   readonly name: string;
@@ -46,7 +46,7 @@ export function keyOf({ metadata }: Pick<KubeObject, "metadata">): Key {
   return { namespace: metadata.namespace ?? "", name: metadata.name };
 }
 
-/** `namespace/name`, or the name alone for what belongs to the cluster: unique within a kind. */
+/** `namespace/name`, or the name alone for a cluster-scoped kind: unique within a kind. */
 export function keyText({ namespace, name }: Key): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
@@ -56,7 +56,7 @@ export function parseKey(text: string): Key {
   return slash < 0 ? { namespace: "", name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** The reference that makes `owner` the controller of an object: it goes when its owner goes. */
+/** The reference that makes `owner` the controller of an object: Kubernetes deletes the object with its owner. */
 export function controlledBy(owner: KubeObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   if (metadata.uid === undefined) throw new Error(`${kind} ${keyText(keyOf(owner))} has no uid yet, so nothing can belong to it`);

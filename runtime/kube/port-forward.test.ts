@@ -1,4 +1,4 @@
-// The stream and its ends, over a WebSocket of the test's own that speaks as the kubelet does; a real one is for the e2e suites.
+// The forwarded stream and its ends, over a WebSocket of the test's own that speaks like the kubelet; e2e suites use a real one.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ current-context: c
 );
 const config = kubeConfigFromFile(file);
 
-test("bytes go both ways, without the port that each channel begins with", async () => {
+test("bytes go both ways, without the port number at the start of each channel", async () => {
   script = (message, send) => send(0, Buffer.concat([Buffer.from("you said "), message.subarray(1)]));
   const connection = await portForward(config, pod, 8008, never);
   expect(path).toBe("/api/v1/namespaces/ns/pods/db-0/portforward?ports=8008");
@@ -66,7 +66,7 @@ test("bytes go both ways, without the port that each channel begins with", async
   await expect.poll(() => sockets.size).toBe(0);
 });
 
-test("the end of the other side is the end", async () => {
+test("the stream ends when the other side closes", async () => {
   script = (_, send, socket) => {
     send(0, "bye");
     socket.end(Buffer.of(0x88, 0));
@@ -78,20 +78,20 @@ test("the end of the other side is the end", async () => {
   expect(received).toEqual(["bye"]);
 });
 
-test("what the kubelet says goes to whoever reads", async () => {
+test("the kubelet's error message reaches the reader", async () => {
   script = (_, send) => send(1, "error forwarding port 8008 to pod: connection refused\n");
   const connection = await portForward(config, pod, 8008, never);
   connection.write("hello");
   await expect(once(connection, "data")).rejects.toThrow("port 8008 of Pod ns/db-0: error forwarding port 8008 to pod: connection refused");
 });
 
-test("a user without the right is told", async () => {
+test("a user without the right to forward gets an error", async () => {
   await expect(portForward(config, { ...pod, namespace: "forbidden" }, 8008, never)).rejects.toThrow(
     "port 8008 of Pod forbidden/db-0: Unexpected server response: 403",
   );
 });
 
-test("an API server that does not answer can be given up", async () => {
+test("a forward to an API server that does not answer can be aborted", async () => {
   const end = new AbortController();
   const forwarded = portForward(config, { ...pod, namespace: "slow" }, 8008, end.signal);
   setTimeout(() => end.abort(new Error("enough")), 50);
@@ -99,7 +99,7 @@ test("an API server that does not answer can be given up", async () => {
   await expect(portForward(config, pod, 8008, AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
 });
 
-/** Short messages alone. */
+/** Short messages only. */
 function frame(data: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0x82, data.length), data]);
 }

@@ -1,9 +1,9 @@
-// A connection to a port of a Pod by way of the API server, for a process that has no way to the Pods themselves.
+// A connection to a port of a Pod through the API server, for a process that can't reach Pods directly.
 import { Duplex } from "node:stream";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Key } from "./object.ts";
 
-/** What is used of the library's socket. */
+/** The parts of the library's socket that are used. */
 interface WebSocket {
   send(data: Uint8Array, callback: (error?: Error | null) => void): void;
   pause(): void;
@@ -12,18 +12,18 @@ interface WebSocket {
   on(event: "close", listener: () => void): void;
 }
 
-/** Channels of the protocol: what the Pod sends comes on the first, what keeps it from being reached on the second. */
+/** Channel of the bytes from the Pod. Any other channel carries the kubelet's error message. */
 const dataChannel = 0;
 /** Each channel begins with the number of the port. */
 const portBytes = 2;
 
 /**
- * Resolves when the API server has agreed to forward. That nothing listens on the port is heard only later, and ends the
- * connection with the kubelet's own words. Needs the right to create `pods/portforward`.
+ * Resolves when the API server has agreed to forward. If nothing listens on the port, the connection ends later with the
+ * kubelet's message. Requires the right to create `pods/portforward`.
  */
 export async function portForward(config: KubeConfig, pod: Key, port: number, signal: AbortSignal): Promise<Duplex> {
   signal.throwIfAborted();
-  // Loaded by those alone who forward: the operator in a cluster never does.
+  // Loaded on demand: the operator in a cluster never forwards.
   const { WebSocketHandler } = await import("@kubernetes/client-node/dist/web-socket-handler.js");
   const connection = new ForwardedConnection(`port ${port} of Pod ${pod.namespace}/${pod.name}`);
   const path = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}/portforward?ports=${port}`;
@@ -44,14 +44,14 @@ class ForwardedConnection extends Duplex {
   constructor(what: string) {
     super();
     this.what = what;
-    this.#opened.promise.catch(() => undefined); // who waits for it is told; nobody may be left who does
+    this.#opened.promise.catch(() => undefined); // no unhandled rejection when no caller awaits it any more
   }
 
   async opened(signal: AbortSignal): Promise<Duplex> {
     const giveUp = () => this.destroy(signal.reason as Error);
     if (signal.aborted) giveUp();
     signal.addEventListener("abort", giveUp, { once: true });
-    this.on("error", ignore); // until it is somebody else's
+    this.on("error", ignore); // until the caller has the stream
     try {
       await this.#opened.promise;
       this.off("error", ignore);
@@ -62,16 +62,16 @@ class ForwardedConnection extends Duplex {
   }
 
   open(socket: WebSocket): void {
-    if (this.destroyed) socket.terminate(); // it was given up meanwhile
+    if (this.destroyed) socket.terminate(); // aborted meanwhile
     this.#socket = socket;
     socket.on("close", () => {
       this.push(null);
-      this.destroy(); // nothing can be sent any more either
+      this.destroy(); // nothing can be sent any more
     });
     this.#opened.resolve();
   }
 
-  /** Says whether to go on. */
+  /** Returns whether to go on. */
   receive(channel: number, message: Buffer): boolean {
     const data = this.#begun.has(channel) ? message : message.subarray(portBytes);
     this.#begun.add(channel);
@@ -87,7 +87,7 @@ class ForwardedConnection extends Duplex {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, callback: (error?: Error | null) => void): void {
-    // Nobody holds it before it is open.
+    // No caller has the stream before it is open.
     this.#socket?.send(Buffer.concat([Buffer.of(dataChannel), chunk]), callback);
   }
 

@@ -15,7 +15,7 @@ test.each([
   [resourcePath(nodes, "", "a"), "/api/v1/nodes/a"],
   [resourcePath(nodes, "ignored", "a"), "/api/v1/nodes/a"],
   [resourcePath(roles, "", "system:basic user?"), "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Abasic%20user%3F"],
-])("%s", (path, expected) => {
+])("the path %s", (path, expected) => {
   expect(path).toBe(expected);
 });
 
@@ -26,13 +26,13 @@ test.each([
   expect(resourceName(resource)).toBe(name);
 });
 
-describe("a name that would make it the path of something else is refused", () => {
-  test.each(["", ".", "..", "a/status", "a%2Fstatus"])("%j", (name) => {
+describe("resourcePath refuses", () => {
+  test.each(["", ".", "..", "a/status", "a%2Fstatus"])("the name %j, which would change the path's meaning", (name) => {
     expect(() => resourcePath(configMaps, "default", name)).toThrow(/no ConfigMap can be named/);
     expect(() => resourcePath(nodes, "", name)).toThrow(/no Node can be named/);
   });
 
-  test("and so is one object of no namespace where the kind lives in namespaces", () => {
+  test("an object of a namespaced kind without a namespace", () => {
     expect(() => resourcePath(configMaps, "", "a")).toThrow(/in the namespace ""/);
   });
 });

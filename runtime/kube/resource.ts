@@ -1,7 +1,7 @@
-// Where the objects of a kind are found in the API.
+// Kinds and their paths in the API.
 import type { KubeObject } from "./object.ts";
 
-/** A kind with its place in the API; the type parameter is what its objects look like. */
+/** A kind and its place in the API. The type parameter is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -19,15 +19,15 @@ export function clusterScoped<T extends KubeObject>(apiVersion: string, kind: st
   return { apiVersion, kind, plural, namespaced: false };
 }
 
-/** `configmaps`, `sampledbs.sampledb.io`: how kubectl and people name it. */
+/** `configmaps`, `sampledbs.sampledb.io`: the name that kubectl uses. */
 export function resourceName({ apiVersion, plural }: Resource): string {
   const [group, version] = apiVersion.split("/");
   return version === undefined ? plural : `${plural}.${group}`;
 }
 
 /**
- * The path of all objects, of a namespace's (when it is not empty), or of one. Throws when the name would make it the path
- * of something else: a deletion of the object with an empty name is a deletion of all.
+ * The path of all objects, of the objects in a namespace (if not empty), or of one object. Throws for a name that would change
+ * the path's meaning: deleting the object with the empty name would delete all objects.
  */
 export function resourcePath(resource: Resource, namespace: string, name?: string, subresource?: string): string {
   if (name !== undefined && (unusable(name) || (resource.namespaced && namespace === ""))) {
@@ -39,7 +39,7 @@ export function resourcePath(resource: Resource, namespace: string, name?: strin
   return `${group}${place}/${resource.plural}${object}${subresource === undefined ? "" : `/${subresource}`}`;
 }
 
-/** As the API server itself judges it. */
+/** The API server's own rule. */
 function unusable(name: string): boolean {
   return ["", ".", ".."].includes(name) || /[/%]/.test(name);
 }

@@ -1,8 +1,8 @@
-// Shares the event loop between streams and everything else.
+// Divides the event loop between streams and everything else.
 
 /**
- * All streams together may keep the event loop busy for so long: the initial list of a large cluster comes as fast as it can be
- * read, and a lease has to be renewed meanwhile.
+ * The longest time that all streams together may keep the event loop busy. The initial list of a large cluster arrives as fast
+ * as it can be read, and a lease has to be renewed meanwhile.
  */
 const longestTurnMilliseconds = 5;
 

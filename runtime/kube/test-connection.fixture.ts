@@ -1,4 +1,4 @@
-// For tests: a client with connections of its own, which go when the test ends.
+// A client for tests with connections of its own, which are closed when the test ends.
 import type { KubeConfig } from "@kubernetes/client-node";
 import { type ClientOptions, KubeClient } from "./client.ts";
 import { Credentials } from "./credentials.ts";
@@ -26,7 +26,7 @@ export class TestConnection implements AsyncDisposable {
   readonly transport: Transport;
   readonly client: KubeClient;
 
-  /** The path of a kubeconfig, or what loads one each time. */
+  /** The path of a kubeconfig, or a function that loads one each time. */
   constructor(config: string | (() => KubeConfig), options: Partial<ClientOptions> & TransportOptions = {}) {
     const load = typeof config === "string" ? () => kubeConfigFromFile(config) : config;
     this.credentials = new Credentials(load);

@@ -1,4 +1,4 @@
-// Connections, deadlines and giving up, on a real API server and on networks that fail.
+// Connections, deadlines and aborts on a real API server and on failing networks.
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -21,14 +21,14 @@ beforeEach(async () => {
   proxy.resetCounts();
 });
 
-/** The administrator's kubeconfig for another address of the API server's. */
+/** The administrator's kubeconfig for another address of the API server. */
 function kubeconfigFor(url: string): string {
   const file = join(plane.directory, `at-${new URL(url).port}.kubeconfig`);
   writeFileSync(file, kubeconfig(url, "other", join(plane.directory, "pki"), "admin"));
   return file;
 }
 
-/** Passes TCP on to the API server itself, whatever protocol is spoken, and counts connections. */
+/** Passes TCP on to the API server, whatever the protocol, and counts connections. */
 async function countingRelay() {
   const relay = { count: 0 };
   const server = createTcpServer((client) => {
@@ -43,7 +43,7 @@ async function countingRelay() {
 }
 
 describe("connections", () => {
-  test("are shared: 200 calls one after the other, then 20 and 200 at once; each watch has its own", async () => {
+  test("are shared by 200 calls in a row, then by 20 and 200 at once; each watch has its own", async () => {
     using relay = await countingRelay();
     await using connection = new TestConnection(relay.kubeconfig);
     const { client } = connection;
@@ -78,13 +78,13 @@ describe("connections", () => {
     expect(new Set(tunnels)).toEqual(new Set([new URL(plane.url).host]));
     expect(tunnels.length).toBeLessThanOrEqual(2);
     await connection.transport.close();
-    await new Promise((resolve) => proxying.close(resolve)); // nothing of the client's keeps it
+    await new Promise((resolve) => proxying.close(resolve)); // the client keeps no connection to it
   });
 
   test.each([
     ["refused", () => proxy.refuseConnections(true)],
     ["reset under way", async () => void setTimeout(() => proxy.resetConnections(), 200)],
-  ])("that are %s are an error, and the next call works", async (_, breakIt) => {
+  ])("that are %s cause an error, and the next call works", async (_, breakIt) => {
     await using connection = new TestConnection(proxy.kubeconfig);
     proxy.hold({ name: "broken" });
     await breakIt();
@@ -95,7 +95,7 @@ describe("connections", () => {
 });
 
 describe("a deadline", () => {
-  test("ends a call that is held, at about that time", async () => {
+  test("ends a call without an answer, at about that time", async () => {
     await using connection = new TestConnection(proxy.kubeconfig);
     const hold = proxy.hold({ name: "held" });
     const begin = performance.now();
@@ -106,7 +106,7 @@ describe("a deadline", () => {
     expect(await connection.client.find(configMaps, inDefault("held"))).toBeUndefined();
   });
 
-  test("of one call shows that all connections are dead: the next call has a new one", async () => {
+  test("that passes for one call counts all connections as dead: the next call gets a new one", async () => {
     await using connection = new TestConnection(proxy.kubeconfig);
     const find = (deadline: number) => connection.client.find(configMaps, inDefault("any"), { deadline });
     await Promise.all(Array.from({ length: 8 }, () => find(5000)));
@@ -117,7 +117,7 @@ describe("a deadline", () => {
     expect(await Promise.all(Array.from({ length: 8 }, () => find(1000)))).toEqual(Array(8).fill(undefined));
   });
 
-  test("runs while it is still being found out who we are", async () => {
+  test("runs while the credentials are still being read", async () => {
     await using connection = new TestConnection(() => {
       const config = kubeConfigFromFile(proxy.kubeconfig);
       Object.assign(config.getCurrentUser() ?? {}, {
@@ -132,8 +132,8 @@ describe("a deadline", () => {
   });
 });
 
-describe("a call that is given up", () => {
-  test("before it began is never begun", async () => {
+describe("a call that is aborted", () => {
+  test("before it began never begins", async () => {
     await using connection = new TestConnection(proxy.kubeconfig);
     const signal = AbortSignal.abort(new Error("stopping"));
     const stopped = connection.client.with({ signal });
@@ -152,16 +152,16 @@ describe("a call that is given up", () => {
     const writes = [client.with({ signal: controller.signal }), client].map((each) =>
       each.create(configMaps, configMap("queued"), { signal: controller.signal }),
     );
-    await sleep(50); // they are in the queue
+    await sleep(50); // the calls are in the queue
     controller.abort();
-    for (const write of writes) await expect(write).rejects.toThrow(Aborted); // at once, not when there is a connection
+    for (const write of writes) await expect(write).rejects.toThrow(Aborted); // at once, without waiting for a connection
     hold.release();
     await Promise.all(reads);
     expect(await client.find(configMaps, inDefault("queued"))).toBeUndefined();
     expect(proxy.count({ verb: "create" })).toBe(0);
   });
 
-  test("while it waits for its answer lets go of its connection", async () => {
+  test("while it waits for its answer releases its connection", async () => {
     await using connection = new TestConnection(proxy.kubeconfig);
     const hold = proxy.hold({ name: "held" });
     const controller = new AbortController();
@@ -173,7 +173,7 @@ describe("a call that is given up", () => {
   });
 });
 
-test("closing ends what is under way, and nothing begins afterwards", async () => {
+test("close aborts the calls under way, and no call begins afterwards", async () => {
   const { client, transport } = new TestConnection(proxy.kubeconfig);
   const hold = proxy.hold({ verb: "get" });
   const signal = new AbortController().signal;
@@ -189,7 +189,7 @@ test("closing ends what is under way, and nothing begins afterwards", async () =
   await expect(client.get(configMaps, inDefault("held"))).rejects.toThrow(/closed/);
 });
 
-test("a process that has closed it ends, whatever it was connecting to", async () => {
+test("a process that closes its transport exits, even while it is connecting", async () => {
   const silent = createTcpServer((socket) => void socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
   await once(silent, "listening");
   const script = `
@@ -205,7 +205,7 @@ test("a process that has closed it ends, whatever it was connecting to", async (
   silent.close();
 });
 
-test("every exchange is told with its code, and what the API server warns of", async () => {
+test("every exchange is reported with its code, and every warning of the API server", async () => {
   const told: string[] = [];
   const warned: string[] = [];
   await using connection = new TestConnection(proxy.kubeconfig, {

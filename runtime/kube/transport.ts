@@ -1,17 +1,17 @@
-// HTTP to the API server: every call has a deadline and can be given up, and connections that went silent or are not taken
-// any more are replaced. Nothing here knows what the paths mean.
+// HTTP to the API server. Every call has a deadline and can be aborted; connections that fell silent or whose credentials were
+// refused are replaced. The meaning of paths is not known here.
 import type { Credentials } from "./credentials.ts";
 import { Aborted, Unreachable } from "./errors.ts";
 import { callOf, Exchange, type HttpRequest, type HttpResponse } from "./exchange.ts";
 import { Pools } from "./pools.ts";
 import { warnings } from "./warnings.ts";
 
-/** Told of every exchange that ended, for metrics. `code` is `<error>` when no answer came, as client-go has it. */
+/** Called after every exchange, for metrics. `code` is `<error>` when no answer came, as in client-go. */
 export type RequestListener = (request: HttpRequest, server: string, code: string, milliseconds: number) => void;
 
 export interface TransportOptions {
   readonly listener?: RequestListener;
-  /** Told what the API server warns of, such as a kind's version that will go: with each answer anew. */
+  /** Called with each warning of the API server, such as a deprecated version: for every answer that has it. */
   readonly onWarning?: (request: HttpRequest, text: string) => void;
   readonly userAgent?: string;
 }
@@ -20,7 +20,7 @@ export class Transport {
   readonly #credentials: Credentials;
   readonly #options: TransportOptions;
   #pools: Pools | undefined;
-  /** The current ones, and those that still have something under way. */
+  /** The current pools, and retired ones with exchanges under way. */
   readonly #open = new Set<Pools>();
   readonly #underWay = new Set<Exchange>();
   #closed = false;
@@ -30,7 +30,7 @@ export class Transport {
     this.#options = options;
   }
 
-  /** Resolves to the answer, whatever its status; rejects with a KubeError when there is none, or with what `onData` threw. */
+  /** Resolves to the answer, whatever its status. Rejects with a KubeError when there is none, or with the error that `onData` threw. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const begin = performance.now();
     const exchange = new Exchange(request);
@@ -48,7 +48,7 @@ export class Transport {
       return response;
     } catch (error) {
       report("<error>");
-      // A silent connection is dead to all calls that would come to use it, and an unknown authority may have been replaced.
+      // Later calls would use the same silent connection, and an authority that the TLS client does not know may have been replaced.
       if (error instanceof Unreachable && used) this.#renew(used);
       throw error;
     } finally {
@@ -56,14 +56,14 @@ export class Transport {
     }
   }
 
-  /** Ends everything that is under way. */
+  /** Aborts everything under way. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const exchange of this.#underWay) exchange.fail(closed(exchange.request));
     await Promise.all([...this.#open].map((pools) => pools.destroy()));
   }
 
-  /** Puts the exchange on its way as soon as it is known who we are; the deadline runs meanwhile. */
+  /** Sends the exchange once the credentials are known; the deadline runs meanwhile. */
   async #begin(exchange: Exchange, onUse: (pools: Pools) => void): Promise<void> {
     try {
       const identity = await this.#credentials.current();
@@ -92,7 +92,7 @@ export class Transport {
   }
 
   #renew(pools: Pools): void {
-    if (this.#closed || this.#pools !== pools) return; // another call that failed has done it
+    if (this.#closed || this.#pools !== pools) return; // another failed call has renewed them
     this.#credentials.refresh();
     this.#pools = undefined;
     this.#retire(pools);

@@ -8,6 +8,6 @@ test.each([
   ["several headers", ['299 - "first"', '299 - "second"'], ["first", "second"]],
   ["a quoted quote", '299 - "unknown field \\"spec.nmae\\""', ['unknown field "spec.nmae"']],
   ["another code, of a cache on the way", '110 - "Response is Stale"', []],
-])("%s", (_, warning, expected) => {
+])("warnings: %s", (_, warning, expected) => {
   expect(warnings({ warning } as never)).toEqual(expected);
 });

@@ -1,7 +1,7 @@
-// The warnings that come with an answer.
+// Parses the warnings in an answer.
 import type { IncomingHttpHeaders } from "node:http";
 
-/** `299 - "text"`, several of them in one header or in many; an API server uses no other code. */
+/** The format is `299 - "text"`, several in one header or in many. An API server uses no other code. */
 export function warnings({ warning }: IncomingHttpHeaders): string[] {
   if (warning === undefined) return [];
   const text = Array.isArray(warning) ? warning.join(", ") : warning;

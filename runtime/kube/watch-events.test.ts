@@ -14,7 +14,7 @@ function lines(...events: readonly object[]): Buffer {
 
 const errorEvent = (status: object) => ({ type: "ERROR", object: { kind: "Status", ...status } });
 
-/** What was handed on, one list for each call. */
+/** The events that were passed on, one list for each call. */
 function decode(pieces: readonly Buffer[]): (readonly WatchEvent[])[] {
   const handedOn: (readonly WatchEvent[])[] = [];
   const decoder = eventDecoder(call, (events) => handedOn.push(events));
@@ -24,7 +24,7 @@ function decode(pieces: readonly Buffer[]): (readonly WatchEvent[])[] {
 
 const events = [event("zürich"), event("elephant-🐘", "MODIFIED"), event("象"), event("end", "BOOKMARK")];
 
-test("events are whole wherever the stream is cut, in the middle of a character too", () => {
+test("events are complete wherever the stream is cut, even in the middle of a character", () => {
   const stream = lines(...events);
   for (let cut = 0; cut <= stream.length; cut++) {
     const pieces = [stream.subarray(0, cut), stream.subarray(cut)];
@@ -32,17 +32,17 @@ test("events are whole wherever the stream is cut, in the middle of a character 
   }
 });
 
-test("a stream that comes byte by byte is the same stream", () => {
+test("a stream that arrives byte by byte is decoded the same", () => {
   const stream = lines(...events);
   expect(decode([...stream].map((byte) => Buffer.from([byte]))).flat()).toEqual(events);
 });
 
-test("the events of a piece are handed on at once, and a piece without the end of any hands on nothing", () => {
+test("the events of a chunk are passed on at once, and a chunk without a line's end passes on nothing", () => {
   const stream = lines(event("a"), event("b"), event("c"));
   expect(decode([stream.subarray(0, 20), stream.subarray(20)]).map((part) => part.length)).toEqual([3]);
 });
 
-test("a line whose end never comes is no event; empty lines are none either", () => {
+test("an unfinished line is no event, nor is an empty one", () => {
   const whole = lines(event("a"));
   expect(decode([whole, Buffer.from("\n\n"), whole.subarray(0, -1)])).toEqual([[event("a")]]);
 });
@@ -57,14 +57,14 @@ test.each([
   expect(act).toThrow(message);
 });
 
-test("events before an ERROR event in the same piece are not lost", () => {
+test("events before an ERROR event in the same chunk are not lost", () => {
   const seen: WatchEvent[] = [];
   const decoder = eventDecoder(call, (events) => seen.push(...events));
   expect(() => decoder(lines(event("a"), errorEvent({ code: 410 }), event("b")))).toThrow(Gone);
   expect(seen).toEqual([event("a")]);
 });
 
-test("a line that is no JSON is a broken stream, and is not quoted: it may be half a Secret", () => {
+test("a line that is not JSON is a broken stream, and is not quoted: it may be half a Secret", () => {
   const act = () => decode([Buffer.from('{"type":"ADDED","object":{"data":{"password":"aHVudGVyMg=="\n')]);
   expect(act).toThrow(Unreachable);
   expect(act).not.toThrow(/aHVu/);

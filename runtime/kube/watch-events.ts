@@ -1,9 +1,9 @@
-// The stream of a watch: one JSON object a line, in pieces that know nothing of lines.
+// Decodes the stream of a watch: one JSON object a line, in chunks that are cut anywhere.
 import { parsed } from "./answer.ts";
 import { apiError, type Call, type Status } from "./errors.ts";
 import type { KubeObject } from "./object.ts";
 
-/** A bookmark has an object with nothing but kind and resourceVersion in it. */
+/** The object of a bookmark has only a kind and a resourceVersion. */
 export interface WatchEvent<T extends KubeObject = KubeObject> {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly object: T;
@@ -12,14 +12,14 @@ export interface WatchEvent<T extends KubeObject = KubeObject> {
 const newline = 0x0a;
 
 /**
- * Takes the stream's pieces and hands on whole events, all those of a piece at once. Throws what an ERROR event says, after
- * the events before it were handed on.
+ * Takes the chunks of the stream and passes on complete events, all those of a chunk at once. An ERROR event is thrown as an
+ * ApiError, after the events before it were passed on.
  */
 export function eventDecoder<T extends KubeObject>(
   call: Call,
   onEvents: (events: readonly WatchEvent<T>[]) => void,
 ): (chunk: Buffer) => void {
-  let begun: Buffer[] = []; // the pieces of a line whose end has not come: they are joined once, however many there are
+  let begun: Buffer[] = []; // chunks of an unfinished line: joined once, however many there are
   return (chunk) => {
     const events: WatchEvent<T>[] = [];
     let start = 0;

@@ -1,4 +1,4 @@
-// Watches on a real API server: what comes, how they end, and what goes wrong with them.
+// Watches on a real API server: their events, how they end, and their failures.
 import { beforeEach, expect, test } from "vitest";
 import { errorEvent, failure } from "../../e2e/faults/answers.ts";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
@@ -12,7 +12,7 @@ const { proxy, connection } = await startSuite();
 
 beforeEach(() => proxy.heal());
 
-/** A watch of the ConfigMaps in the default namespace, with what has come of it so far. */
+/** A watch of the ConfigMaps in the default namespace, with the events so far. */
 class Watching {
   readonly events: WatchEvent<ConfigMap>[] = [];
   readonly ended: Promise<Error | undefined>;
@@ -34,7 +34,7 @@ class Watching {
     );
   }
 
-  /** From now on. */
+  /** Begins now. */
   static async fromNow(onEvents?: (events: readonly WatchEvent<ConfigMap>[]) => void): Promise<Watching> {
     const { resourceVersion } = await connection.client.list(configMaps, { namespace: "default", limit: 1 });
     const watching = new Watching({ resourceVersion }, onEvents);
@@ -51,7 +51,7 @@ class Watching {
   }
 }
 
-test("events come in the order of the writes, with everything in them", async () => {
+test("a watch brings events in the order of the writes, with complete objects", async () => {
   const watching = await Watching.fromNow();
   const { client } = connection;
   await client.create(configMaps, configMap("followed", { text: "Zürich 🐘" }));
@@ -64,7 +64,7 @@ test("events come in the order of the writes, with everything in them", async ()
   await eventually("the API server is rid of it", 5000, () => proxy.inFlight({ verb: "watch" }) === 0);
 });
 
-test("it can begin with what is there: a bookmark says where that ends, and it goes on from there", async () => {
+test("a watch can begin with existing objects: a bookmark marks their end, and changes follow", async () => {
   const { client } = connection;
   await client.create(configMaps, { ...configMap("there"), metadata: { ...inDefault("there"), labels: { listed: "yes" } } });
   const watching = new Watching({ initialEvents: true, labelSelector: "listed=yes" });
@@ -73,13 +73,13 @@ test("it can begin with what is there: a bookmark says where that ends, and it g
   expect(mark).toMatchObject({ type: "BOOKMARK", object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } });
   const resumed = new Watching({ resourceVersion: mark?.object.metadata.resourceVersion, labelSelector: "listed=yes" });
   await client.delete(configMaps, inDefault("there"));
-  // A bookmark may come after it as well.
+  // A further bookmark may come after it.
   await eventually("both see the end", 5000, () => [watching, resumed].every(({ lines }) => lines.includes("DELETED there undefined")));
   expect(resumed.lines.filter((line) => !line.startsWith("BOOKMARK"))).toEqual(["DELETED there undefined"]);
   for (const each of [watching, resumed]) each.abort();
 });
 
-test("it ends by itself when its time is over", async () => {
+test("a watch ends by itself when its time is over", async () => {
   const begin = performance.now();
   const watching = new Watching({ timeoutSeconds: 1 });
   expect(await watching.ended).toBeUndefined();
@@ -90,14 +90,14 @@ test("it ends by itself when its time is over", async () => {
 test.each([
   ["an event", errorEvent(410), true],
   ["an answer", failure(410), false],
-])("a version that is too old, told as %s", async (_, answer, opens) => {
+])("a watch from a version that is too old fails with Gone, told as %s", async (_, answer, opens) => {
   proxy.answer({ verb: "watch" }, answer, 1);
   const watching = new Watching({});
   expect(await watching.ended).toBeInstanceOf(Gone);
   expect([watching.isOpen, watching.events]).toEqual([opens, []]);
 });
 
-test("a line that is cut in the middle is no event", async () => {
+test("a line that is cut in the middle is no event of a watch", async () => {
   const watching = await Watching.fromNow();
   await connection.client.create(configMaps, configMap("whole"));
   await eventually("the first has come", 5000, () => watching.events.length === 1);
@@ -107,7 +107,7 @@ test("a line that is cut in the middle is no event", async () => {
   expect(watching.lines).toEqual(["ADDED whole undefined"]);
 });
 
-test("whoever can't take an event ends the watch, and hears why", async () => {
+test("a subscriber that throws on an event ends the watch with its error", async () => {
   const refusal = new Error("not this one");
   const watching = await Watching.fromNow(() => {
     throw refusal;
@@ -117,7 +117,7 @@ test("whoever can't take an event ends the watch, and hears why", async () => {
   await eventually("the API server is rid of it", 5000, () => proxy.inFlight({ verb: "watch" }) === 0);
 });
 
-test("connections that are replaced because a call went wrong leave a watch alone", async () => {
+test("replacing the connections after a failed call leaves a watch alone", async () => {
   const watching = await Watching.fromNow();
   const hold = proxy.hold({ verb: "get", name: "never" });
   const late = connection.client.get(configMaps, inDefault("never"), { deadline: 100 });

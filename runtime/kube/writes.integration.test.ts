@@ -1,4 +1,4 @@
-// What the client writes, what it tells of it, and when it does not write: on a real API server.
+// Writes of the client, their reports to the observer, and writes that must not happen, on a real API server.
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
@@ -31,7 +31,7 @@ describe("server-side apply", () => {
       ?.filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes(`"f:${field}"`))
       .map((entry) => `${entry.manager} ${entry.operation}`);
 
-  test("makes, changes, drops what is no longer told, leaves what others told, and is recorded", async () => {
+  test("creates, changes, removes fields that are left out, leaves the fields of others, and is recorded", async () => {
     const { client } = connection;
     const other = client.with({ fieldManager: "other" });
     const made = await client.apply(managed, configMap("applied", { a: "1", b: "1" }));
@@ -43,7 +43,7 @@ describe("server-side apply", () => {
     expect(owners(changed, "c")).toEqual(["other Apply"]);
   });
 
-  test("takes over what another manager told; without force it would be a conflict", async () => {
+  test("takes over a field of another manager, which without force would be a conflict", async () => {
     const { client, transport } = connection;
     await client.with({ fieldManager: "other" }).apply(managed, configMap("taken", { a: "theirs" }));
     const path = "/api/v1/namespaces/default/configmaps/taken?fieldManager=test";
@@ -56,7 +56,7 @@ describe("server-side apply", () => {
 });
 
 describe("other writes", () => {
-  test("merge and JSON patches, each with its condition", async () => {
+  test("apply merge and JSON patches, each with its precondition", async () => {
     const { client } = connection;
     const { metadata } = await client.create(configMaps, configMap("patched", { a: "1", b: "1" }));
     const merged = await client.mergePatch(configMaps, inDefault("patched"), {
@@ -76,7 +76,7 @@ describe("other writes", () => {
     await expect(unmet).rejects.toThrow(Invalid);
   });
 
-  test("a replacement takes away what it does not have, unless the object has changed since", async () => {
+  test("replace the object without the fields that are left out, unless it has changed since", async () => {
     const { client } = connection;
     const made = await client.create(configMaps, configMap("replaced", { a: "1" }));
     const replaced = await client.replace(configMaps, { ...made, data: { b: "2" } });
@@ -86,7 +86,7 @@ describe("other writes", () => {
 });
 
 describe("deletion", () => {
-  test("only of the very object, and only as it was read", async () => {
+  test("hits only the object with the given uid, and only in the version that was read", async () => {
     const { client } = connection;
     const { metadata } = await client.create(configMaps, configMap("guarded"));
     const key = inDefault("guarded");
@@ -98,7 +98,7 @@ describe("deletion", () => {
     expect(await client.find(configMaps, key)).toBeUndefined();
   });
 
-  test("an object that a finalizer keeps is told as it is; one of a kind that is returned when it is gone is told as gone", async () => {
+  test("returns an object that a finalizer keeps, and undefined for a kind whose deleted object is returned", async () => {
     const { client } = connection;
     await client.create(configMaps, { ...configMap("kept"), metadata: { ...inDefault("kept"), finalizers: ["example.com/keep"] } });
     const kept = await client.delete(configMaps, inDefault("kept"));
@@ -116,7 +116,7 @@ describe("deletion", () => {
   });
 });
 
-describe("a write that may not be", () => {
+describe("a write that is not allowed", () => {
   const notWritten = async (name: string) => {
     expect(await connection.client.find(configMaps, inDefault(name))).toBeUndefined();
     expect(proxy.requests.filter(({ method }) => method !== "GET")).toEqual([]);
@@ -138,7 +138,7 @@ describe("a write that may not be", () => {
     await notWritten("refused");
   });
 
-  test("is not sent either when leave is taken away while it waits for a connection, and no connection is lost by it", async () => {
+  test("is not sent if the permission ends while it waits for a connection, and its connection stays usable", async () => {
     await using crowded = new TestConnection(proxy.kubeconfig);
     let mayWrite = true;
     const client = crowded.client.with({ mayWrite: () => mayWrite });
@@ -147,7 +147,7 @@ describe("a write that may not be", () => {
     await eventually("every connection is taken", 10_000, () => hold.hits === 32);
     const before = proxy.openConnections;
     const writes = Array.from({ length: 40 }, () => client.create(configMaps, configMap("queued")).catch((error: unknown) => error));
-    await sleep(50); // they are in the queue
+    await sleep(50); // the writes are in the queue
     mayWrite = false;
     hold.release();
     await Promise.all(reads);
@@ -157,8 +157,8 @@ describe("a write that may not be", () => {
   });
 });
 
-describe("an observer", () => {
-  /** What it is told, as lines. */
+describe("a write observer", () => {
+  /** Its calls, as lines. */
   function observed(): { told: string[]; writes: WriteObserver } {
     const told: string[] = [];
     return {
@@ -179,7 +179,7 @@ describe("an observer", () => {
   const key = inDefault("observed");
   const begin = (requests: number) => `begin ConfigMap default/observed after ${requests} requests`;
 
-  test("hears of a write before it is sent and of what came of it, until the object is gone", async () => {
+  test("is called before a write is sent and with its outcome, until the object is gone", async () => {
     const { told, writes } = observed();
     const client = connection.client.with({ writes });
     const made = { ...configMap("observed", { a: "1" }), metadata: { ...key, finalizers: ["example.com/keep"] } };
@@ -191,7 +191,7 @@ describe("an observer", () => {
     expect(told).toEqual(settled.flatMap((line, index) => [begin(index), line]));
   });
 
-  test("hears that nothing is known after a refusal, a lost answer, and an answer about something else", async () => {
+  test("is called with abandoned after a refusal, a lost answer, and an answer about another object", async () => {
     const { told, writes } = observed();
     const client = connection.client.with({ writes });
     await client.create(configMaps, configMap("observed"));

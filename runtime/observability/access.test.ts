@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { FakeClock, settle } from "../fake-clock.fixture.ts";
 import { Access, type Reviewer } from "./access.ts";
 
-/** Knows the tokens `reader` and `stranger`, and counts what it is asked. */
+/** Knows the tokens `reader` and `stranger`, and counts requests. */
 function fakeReviewer() {
   const asked: { kind: string; spec: Record<string, unknown> }[] = [];
   const answers = { allowed: true, denied: false, hold: undefined as Promise<void> | undefined };
@@ -30,13 +30,13 @@ test.each<[string | undefined, string, number]>([
   ["Bearer stranger", "forbidden", 2],
   ["Bearer reader", "allowed", 2],
   ["bearer reader", "allowed", 2],
-])("%s: %s after %i reviews", async (authorization, kind, reviews) => {
+])("authorization %j is %s after %i reviews", async (authorization, kind, reviews) => {
   const { reviewer, asked } = fakeReviewer();
   expect((await new Access(reviewer, "/metrics").review(authorization)).kind).toBe(kind);
   expect(asked).toHaveLength(reviews);
 });
 
-test("asks for the user as the API server told of it, and for GET of the path", async () => {
+test("the access review has the user as the API server returned it, and GET of the path", async () => {
   const { reviewer, asked } = fakeReviewer();
   await new Access(reviewer, "/metrics").review("Bearer reader");
   expect(asked[1]?.spec).toEqual({
@@ -48,13 +48,13 @@ test("asks for the user as the API server told of it, and for GET of the path", 
   });
 });
 
-test("an answer that allows and denies denies", async () => {
+test("a review that both allows and denies counts as denied", async () => {
   const { reviewer, answers } = fakeReviewer();
   answers.denied = true;
   expect(await new Access(reviewer, "/metrics").review("Bearer reader")).toEqual({ kind: "forbidden", user: "reader" });
 });
 
-test("remembers who a token is for a minute, that one may for five, that one may not for half a minute", async () => {
+test("the user of a token is cached for a minute, a permission for five, a denial for half a minute", async () => {
   const { reviewer, asked, answers } = fakeReviewer();
   const clock = new FakeClock();
   const access = new Access(reviewer, "/metrics", clock);
@@ -80,7 +80,7 @@ test("remembers who a token is for a minute, that one may for five, that one may
   expect(await reviewed("garbage")).toEqual(["unauthenticated", "TokenReview"]);
 });
 
-test("made-up tokens take few connections, and don't keep out whom it knows", async () => {
+test("invented tokens take few connections, and don't lock out known users", async () => {
   const { reviewer, asked, answers } = fakeReviewer();
   const access = new Access(reviewer, "/metrics");
   await access.review("Bearer reader");
@@ -96,7 +96,7 @@ test("made-up tokens take few connections, and don't keep out whom it knows", as
   expect((await access.review("Bearer garbage-50")).kind).toBe("unauthenticated");
 });
 
-test("rejects when the API server can't be asked, and asks again then", async () => {
+test("a review rejects when the API server does not answer, and the next one asks again", async () => {
   const { reviewer, answers } = fakeReviewer();
   const access = new Access(reviewer, "/metrics");
   answers.hold = Promise.reject(new Error("away"));

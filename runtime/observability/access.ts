@@ -1,5 +1,5 @@
-// Who may read the metrics: the API server says who a token belongs to, and whether that one may GET the path. The rules
-// and the times are those of controller-runtime's WithAuthenticationAndAuthorization.
+// Who may read the metrics: the API server resolves a token to a user and decides whether that user may GET the path. Rules and
+// times are those of controller-runtime's WithAuthenticationAndAuthorization.
 import { createHmac, randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -7,16 +7,16 @@ import { AnswerCache } from "./answer-cache.ts";
 
 export type Verdict =
   | { readonly kind: "allowed" }
-  /** No token, or one that is none of this cluster's. */
+  /** No token, or not a token of this cluster. */
   | { readonly kind: "unauthenticated" }
   | { readonly kind: "forbidden"; readonly user: string }
-  /** So many are being reviewed that this one was not. */
+  /** Too many reviews are under way, so this token was not reviewed. */
   | { readonly kind: "busy" };
 
-/** What is needed of a client. */
+/** The part of the client that is needed. */
 export type Reviewer = Pick<KubeClient, "raw">;
 
-/** As the API server tells of it, and as it wants to be asked about it. */
+/** A user in the form in which the API server returns and accepts it. */
 interface User {
   readonly username?: string;
   readonly uid?: string;
@@ -37,7 +37,7 @@ const allowedMilliseconds = 5 * 60_000;
 const deniedMilliseconds = 30_000;
 const reviewMilliseconds = 10_000;
 const mostAnswers = 1024;
-/** Anybody can send tokens that are none: they must not take the connections that controllers need. */
+/** Anyone can send invalid tokens: their reviews must not take the connections that controllers need. */
 const mostReviews = 8;
 
 export class Access {
@@ -45,7 +45,7 @@ export class Access {
   readonly #path: string;
   readonly #users: AnswerCache<User | undefined>;
   readonly #permissions: AnswerCache<boolean>;
-  /** Tokens are kept as hashes with a key of this process: whoever sees its memory later can't use or guess them. */
+  /** Tokens are stored as hashes with a key of this process, so that they can't be read or guessed from a memory dump. */
   readonly #hashKey = randomBytes(32);
   #reviewing = 0;
 
@@ -56,7 +56,7 @@ export class Access {
     this.#permissions = new AnswerCache(mostAnswers, clock);
   }
 
-  /** Takes the Authorization header. Rejects when the API server can't be asked. */
+  /** Reviews an Authorization header. Rejects when the API server does not answer. */
   async review(authorization: string | undefined): Promise<Verdict> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) return { kind: "unauthenticated" };
@@ -73,7 +73,7 @@ export class Access {
     try {
       const { status } = await this.#post<TokenReview>("authentication.k8s.io/v1", "TokenReview", { token });
       const user = status?.authenticated === true ? status.user : undefined;
-      // A token that is refused is not remembered: made-up ones would push out the answers that are of use.
+      // A refused token is not cached: invented ones would displace useful answers.
       return { answer: user, milliseconds: user === undefined ? 0 : authenticatedMilliseconds };
     } finally {
       this.#reviewing--;

@@ -14,7 +14,7 @@ function counted(capacity = 10) {
   return { clock, cache, asked, get };
 }
 
-test("an answer holds for its time", async () => {
+test("an answer is cached for its lifetime", async () => {
   const { clock, asked, get } = counted();
   expect([await get("a"), await get("a")]).toEqual(["A", "A"]);
   await clock.advance(999);
@@ -25,13 +25,13 @@ test("an answer holds for its time", async () => {
   expect(asked).toEqual(["a", "a"]);
 });
 
-test("those who ask together are answered together", async () => {
+test("concurrent requests for a key share one call", async () => {
   const { asked, get } = counted();
   expect(await Promise.all([get("a"), get("a"), get("b")])).toEqual(["A", "A", "B"]);
   expect(asked).toEqual(["a", "b"]);
 });
 
-test("an answer without time is not kept", async () => {
+test("an answer without a lifetime is not cached", async () => {
   const { cache, asked, get } = counted();
   await get("a", 0);
   expect(cache.has("a")).toBe(false);
@@ -39,14 +39,14 @@ test("an answer without time is not kept", async () => {
   expect(asked).toEqual(["a", "a"]);
 });
 
-test("a failure is told to all who wait, and not kept", async () => {
+test("a failure reaches all waiting callers, and is not cached", async () => {
   const { cache, get } = counted();
   const fail = () => cache.get("a", () => Promise.reject(new Error("away")));
   expect((await Promise.allSettled([fail(), fail()])).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(await get("a")).toBe("A");
 });
 
-test("beyond the capacity the oldest goes", async () => {
+test("beyond the capacity the oldest answer is dropped", async () => {
   const { cache, asked, get } = counted(2);
   for (const key of ["a", "b", "c", "c", "b", "a"]) await get(key);
   expect(cache.size).toBe(2);

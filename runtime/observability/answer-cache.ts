@@ -1,10 +1,10 @@
-// Answers that hold for a while. Of those who ask for the same at the same time, one asks and all get the answer.
+// A cache of answers with a lifetime. Concurrent requests for the same key share one call.
 import { BoundedMap } from "../bounded-map.ts";
 import type { Clock } from "../clock.ts";
 
 export interface TimedAnswer<T> {
   readonly answer: T;
-  /** How long it holds; 0: not at all. */
+  /** How long the answer is valid; 0: not cached. */
   readonly milliseconds: number;
 }
 
@@ -13,18 +13,18 @@ export class AnswerCache<T> {
   readonly #kept: BoundedMap<{ readonly answer: T; readonly until: number }>;
   readonly #asked = new Map<string, Promise<T>>();
 
-  /** Beyond the capacity, what was put in first goes first. */
+  /** Beyond the capacity, the oldest entry is dropped. */
   constructor(capacity: number, clock: Clock) {
     this.#kept = new BoundedMap(capacity);
     this.#clock = clock;
   }
 
-  /** Whether `get` would not have to ask. */
+  /** Whether `get` would not need a new call. */
   has(key: string): boolean {
     return this.#current(key) !== undefined || this.#asked.has(key);
   }
 
-  /** A failure is not kept: who comes next asks again. */
+  /** A failure is not cached: the next call asks again. */
   async get(key: string, ask: () => Promise<TimedAnswer<T>>): Promise<T> {
     const current = this.#current(key);
     if (current) return current.answer;

@@ -35,7 +35,7 @@ test.each<[Ending, string, string | undefined]>([
   expect(counted['controller_runtime_reconcile_time_seconds_sum{controller="c"}']).toBe(0.25);
 });
 
-test("a queue's life is seen: what waits, runs, is delayed and came back", async () => {
+test("the queue metrics show keys that wait, run, are delayed and are retried", async () => {
   const clock = new FakeClock();
   const metrics = newMetrics();
   const recorder = metrics.controller("c", 1);
@@ -79,6 +79,6 @@ test.each<[boolean, unknown]>([
   [false, new Unreachable("away")],
   [false, new Error("anything")],
   [false, "text"],
-])("a mistake: %s for %s", (mistake, error) => {
+])("isMistake is %s for %s", (mistake, error) => {
   expect(isMistake(error)).toBe(mistake);
 });

@@ -1,15 +1,15 @@
-// The metrics of controllers, with the names, labels and buckets of controller-runtime 0.25: its dashboards and alerts work.
+// The metrics of controllers, with names, labels and buckets of controller-runtime 0.25, so that its dashboards and alerts work.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Ending } from "../controller/ending.ts";
 import type { QueueListener, QueueState } from "../queue/queue.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 
-/** What one controller tells. */
+/** Receives the events of one controller. */
 export interface ControllerRecorder {
   ended(ending: Ending, milliseconds: number): void;
-  /** For the controller's queue. */
+  /** Listener of the controller's queue. */
   readonly queue: QueueListener;
-  /** The state of the queue, asked for at each scrape. */
+  /** `observe` is called at each scrape. */
   observeQueue(observe: () => QueueState): void;
 }
 
@@ -18,7 +18,7 @@ const reconcileBuckets = [
   5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** A recorder for each controller. Names of controllers are few and fixed: no key or object name becomes a label. */
+/** A recorder for each controller. Names of controllers are few and fixed; keys and object names never become labels. */
 export function controllerMetrics(registry: Registry): (controller: string, maxConcurrentReconciles: number) => ControllerRecorder {
   const ended = reconcileMetrics(registry);
   const queue = queueMetrics(registry);
@@ -61,7 +61,7 @@ function reconcileMetrics(registry: Registry): (controller: string, maxConcurren
   });
 
   return (controller, maxConcurrentReconciles) => {
-    // Everything is there from the start: a counter that appears with its first error has no increase to alert on.
+    // All series exist from the start: a counter that appears with its first error has no increase to alert on.
     for (const result of ["success", "error", "requeue", "requeue_after"]) total.inc({ controller, result }, 0);
     for (const count of [errors, ...Object.values(kinds)]) count.inc({ controller }, 0);
     most.set({ controller }, maxConcurrentReconciles);

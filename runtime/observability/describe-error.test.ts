@@ -41,11 +41,11 @@ test.each<[string, unknown, object]>([
   ],
   ["a thrown object", { data: { password: "hunter2" } }, { name: "object", message: "what was thrown is no Error" }],
   ["a thrown undefined", undefined, { name: "undefined", message: "what was thrown is no Error" }],
-])("%s", (_, error, description) => {
+])("the description of %s", (_, error, description) => {
   expect(withoutStack(error)).toEqual(description);
 });
 
-test("what JSON.parse quotes is left out, and where another error quotes it", () => {
+test("input that JSON.parse quotes is left out, also where another error quotes it", () => {
   for (const text of [
     "hunter2",
     '{"data":{"password": hunter2, "and": "more of it, to be cut off"}}',
@@ -58,20 +58,20 @@ test("what JSON.parse quotes is left out, and where another error quotes it", ()
     } catch (thrown) {
       error = thrown as Error;
     }
-    expect(error.stack).toContain("JSON"); // it did fail
+    expect(error.stack).toContain("JSON"); // JSON.parse did fail
     const described = JSON.stringify([describeError(error), describeError(new Error(`bad answer: ${error.message}`))]);
     expect(described).not.toContain("hunter2");
     expect(described).toContain("JSON");
   }
 });
 
-test("a stack has the frames and not the message, even when that has many lines", () => {
+test("a stack contains the frames without the message, even if that has many lines", () => {
   const error = new Error("hunter2\n    at hunter2\n(hunter2)");
   expect(describeError(error).stack).toMatch(/^ {4}at .*describe-error\.test\.ts/);
   expect(describeError(error).stack).not.toContain("hunter2");
 });
 
-test("its size has a bound, whatever is thrown", () => {
+test("the size of a description is bounded, whatever was thrown", () => {
   const itself = new Error("itself");
   itself.cause = itself;
   expect(JSON.stringify(withoutStack(itself)).match(/itself/g)).toHaveLength(5);
@@ -81,7 +81,7 @@ test("its size has a bound, whatever is thrown", () => {
   expect(text.length).toBeLessThan(200_000);
 });
 
-test("an error that can't be read is no reason to fail", () => {
+test("an error whose getters throw is described without failing", () => {
   const hostile = new Error();
   Object.defineProperty(hostile, "message", {
     get: () => {

@@ -1,11 +1,11 @@
-// What a log line may say of an error: who it is, what it says and where it came from, and none of what it carries along.
+// The parts of an error that a log line may contain: its name, its message and its origin, and no attached data.
 import { types } from "node:util";
 import { ApiError } from "../kube/errors.ts";
 
 export interface ErrorDescription {
   readonly name: string;
   readonly message: string;
-  /** The status and the reason that the API server gave. */
+  /** Status and reason from the API server. */
   readonly code?: number;
   readonly reason?: string;
   readonly stack?: string;
@@ -14,7 +14,7 @@ export interface ErrorDescription {
   readonly errors?: readonly ErrorDescription[];
 }
 
-/** An error can be its own cause, and an aggregate can hold thousands. */
+/** Limits: an error can be its own cause, and an aggregate can contain thousands. */
 const most = { depth: 5, errors: 20, message: 4096, name: 128, frames: 30 };
 
 interface Walk {
@@ -24,14 +24,14 @@ interface Walk {
 }
 
 /**
- * Never throws, and its size is bounded. Bodies, headers, details and whatever else libraries hang on their errors stay
- * out: an allow-list can't be outrun by a new property, as a list of what to remove can.
+ * Never throws, and its size is bounded. Bodies, headers, details and other properties that libraries attach to their errors are
+ * left out: a new property can escape a deny-list, but not an allow-list.
  */
 export function describeError(error: unknown, { stack = true }: { readonly stack?: boolean } = {}): ErrorDescription {
   try {
     return describe(error, 1, { stack, left: most.errors });
   } catch {
-    return { name: "Error", message: "it could not be described" }; // a getter of the error's throws
+    return { name: "Error", message: "it could not be described" }; // a getter of the error throws
   }
 }
 
@@ -63,18 +63,18 @@ function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }
 
-/** Anything can be thrown, a Secret too: of what is no error and no text, only the type is told. */
+/** Any value can be thrown, even a Secret: unless it is an error or a text, only its type is shown. */
 function describeOther(thrown: unknown): ErrorDescription {
   if (typeof thrown === "string") return { name: "string", message: shorten(withoutQuotedInput(thrown), most.message) };
   return { name: typeof thrown, message: "what was thrown is no Error" };
 }
 
-/** JSON.parse quotes what it could not read, and that may be the middle of a Secret. Others put its message into theirs. */
+/** JSON.parse quotes its input, which may be the middle of a Secret. Other errors include its message in theirs. */
 function withoutQuotedInput(message: string): string {
   return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON/gs, ": not valid JSON");
 }
 
-/** The frames alone: a stack begins with the message as it was when the error was made. */
+/** Only the frames: a stack begins with the message that the error had when it was created. */
 function frames(stack: string, message: string): string {
   const begin = message === "" ? -1 : stack.indexOf(message);
   const lines = stack.slice(begin < 0 ? 0 : begin + message.length).split("\n");

@@ -45,12 +45,12 @@ test.each<[string, number, string]>([
   ["/readyz/well/more", 404, "404 page not found\n"],
   ["/", 404, "404 page not found\n"],
   ["/constructor", 404, "404 page not found\n"],
-])("%s: %i", async (path, status, text) => {
+])("GET %s answers %i", async (path, status, text) => {
   const answer = await fetch((await start({ readyz: checks, checkMilliseconds: 50 })) + path);
   expect([answer.status, await answer.text()]).toEqual([status, text]);
 });
 
-test("GET and HEAD only", async () => {
+test("the health server accepts GET and HEAD only", async () => {
   const url = `${await start()}/healthz`;
   const head = await fetch(url, { method: "HEAD" });
   expect([head.status, await head.text(), head.headers.get("content-length")]).toEqual([200, "", "2"]);
@@ -58,7 +58,7 @@ test("GET and HEAD only", async () => {
   expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("a check can be added later, and a change of its answer is logged once", async () => {
+test("a check can be added later, and a change of its result is logged once", async () => {
   const readyz = new Map<string, Check>();
   let problem: string | undefined = "not yet";
   const url = `${await start({ readyz })}/readyz`;
@@ -73,16 +73,16 @@ test("a check can be added later, and a change of its answer is logged once", as
   ]);
 });
 
-test("0 switches it off", async () => {
+test("address 0 switches the health server off", async () => {
   expect(await startHealthServer({ address: "0", healthz: checks, readyz: checks, log })).toBeUndefined();
 });
 
-test("an empty host is every address", async () => {
+test("an empty host listens on every address", async () => {
   await start({ address: ":0" });
   expect((await fetch(`http://127.0.0.1:${serving?.port}/healthz`)).status).toBe(200);
 });
 
-test("an address that is taken is one clear sentence", async () => {
+test("an address in use is reported in one sentence", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${(other.address() as { port: number }).port}`;
@@ -92,7 +92,7 @@ test("an address that is taken is one clear sentence", async () => {
   other.close();
 });
 
-test("stop lets an answer end that has begun, and takes nothing new", async () => {
+test("stop lets an answer under way end, and accepts no new request", async () => {
   const begun = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<undefined>();
   const slow: Check = () => {

@@ -1,31 +1,31 @@
-// /healthz and /readyz, with the words that controller-runtime and the API server have for them.
+// Serves /healthz and /readyz, in the format of controller-runtime and the API server.
 import { createServer } from "node:http";
 import { type Clock, systemClock } from "../clock.ts";
 import { parseAddress } from "../serving/address.ts";
 import { type Answer, answering, listen, type Serving, serverLimits } from "../serving/serving.ts";
 import type { Log } from "./log.ts";
 
-/** Answers with what is wrong, or undefined. Anybody can read it: no names of users' objects, nothing secret. */
+/** Returns the problem, or undefined. Anyone can read it: it must contain no names of users' objects and no secrets. */
 export type Check = () => string | undefined | Promise<string | undefined>;
 
-/** By name; a check that is added later counts from then on. */
+/** Checks by name; one that is added later counts from then on. */
 export type Checks = ReadonlyMap<string, Check>;
 
 export interface HealthServerOptions {
-  /** `:8081`, for one; `0` for no server at all. */
+  /** For example `:8081`; `0` for no server. */
   readonly address: string;
   readonly flag?: string;
-  /** Failing, the process should be restarted: only for what a restart mends. */
+  /** When one fails, the kubelet restarts the process: only for problems that a restart solves. */
   readonly healthz: Checks;
-  /** Failing, the process should get no requests. */
+  /** When one fails, the process should get no requests. */
   readonly readyz: Checks;
-  /** A check that takes longer has failed. */
+  /** A check that takes longer counts as failed. */
   readonly checkMilliseconds?: number;
   readonly log: Log;
   readonly clock?: Clock;
 }
 
-/** The kubelet waits for a second unless the Pod says otherwise: a check has to be given up before. */
+/** The kubelet's default timeout is a second: a check has to end before. */
 const defaultCheckMilliseconds = 800;
 
 interface Result {
@@ -34,7 +34,7 @@ interface Result {
   readonly problem: string | undefined;
 }
 
-/** Undefined when the address says that it is switched off. */
+/** Undefined when the address is `0`. */
 export async function startHealthServer(options: HealthServerOptions): Promise<Serving | undefined> {
   const { flag = "--health-probe-bind-address", healthz, readyz, log, clock = systemClock } = options;
   const limit = options.checkMilliseconds ?? defaultCheckMilliseconds;
@@ -83,7 +83,7 @@ async function runCheck(check: Check, limit: number, clock: Clock): Promise<stri
   try {
     return await Promise.race([check(), late]);
   } catch (error) {
-    return `it threw ${error instanceof Error ? error.name : typeof error}`; // its message may say more than anybody should read
+    return `it threw ${error instanceof Error ? error.name : typeof error}`; // anyone can read this, so without the message
   } finally {
     cancel();
   }
@@ -103,7 +103,7 @@ function report(endpoint: string, results: readonly Result[], unknown: readonly 
   return { status: failed ? 500 : 200, text: `${lines.join("\n")}\n` };
 }
 
-/** A line when a check begins to fail, fails otherwise or is well again: probes come every few seconds. */
+/** Logs when a check begins to fail, fails for another reason or recovers, and not at every probe. */
 function tellChange(endpoint: string, results: readonly Result[], told: Map<string, string>, log: Log): void {
   for (const { name, problem } of results) {
     const check = `${endpoint}/${name}`;

@@ -7,7 +7,7 @@ function memoryLog(options: Partial<LogOptions> = {}) {
   return { log, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-test("a line is JSON with the time, the level as a word, the fields and the message", () => {
+test("a log line is JSON with the time, the level as a word, the fields and the message", () => {
   const { log, lines, parsed } = memoryLog();
   log.warn({ controller: "sampledb", attempt: 3 }, "it failed %s");
   expect(parsed()).toEqual([{ level: "warn", time: expect.any(String), controller: "sampledb", attempt: 3, msg: "it failed %s" }]);
@@ -15,13 +15,13 @@ test("a line is JSON with the time, the level as a word, the fields and the mess
   expect(lines[0]).toMatch(/\n$/);
 });
 
-test("levels below the one that was asked for are not written", () => {
+test("levels below the configured one are not written", () => {
   const { log, parsed } = memoryLog({ level: "warn" });
   for (const level of ["debug", "info", "warn", "error"] as const) log[level]({}, level);
   expect(parsed().map(({ msg }) => msg)).toEqual(["warn", "error"]);
 });
 
-test("a child has its fields on each line; the line's own go before, once", () => {
+test("a child log has its fields on each line; fields of the line take precedence, once", () => {
   const { log, lines, parsed } = memoryLog();
   const child = log.child({ controller: "a", name: "x" }).child({ name: "y" });
   child.info({}, "one");
@@ -54,7 +54,7 @@ test.each<[string, object]>([
   ["names of Object's own", { constructor: "hunter2", toString: "hunter2", hasOwnProperty: "hunter2" }],
   ["an error that carries it", { error: Object.assign(new Error("no"), { secret, response: { body: "hunter2" } }) }],
   ["the Secret itself in place of the fields", secret],
-])("%s: no value of it is written, as fields and in a child", (_, fields) => {
+])("a Secret's value is not written, as field or in a child: %s", (_, fields) => {
   for (const pretty of [false, true]) {
     const { log, lines } = memoryLog({ pretty });
     log.error(fields as LogFields, "message");
@@ -65,22 +65,22 @@ test.each<[string, object]>([
   }
 });
 
-test("only known fields compile", () => {
+test("unknown fields and wrong types don't compile", () => {
   const { log } = memoryLog();
-  // @ts-expect-error a field that is not known
+  // @ts-expect-error an unknown field
   log.info({ password: "x" }, "");
-  // @ts-expect-error a known field of another type
+  // @ts-expect-error a known field with another type
   log.info({ attempt: "3" }, "");
 });
 
-test("for people a line is text, written at once", () => {
+test("a pretty line is text, written at once", () => {
   const { log, lines } = memoryLog({ pretty: true });
   log.error({ name: "x", error: new RangeError("too far") }, "it failed");
   expect(lines.join("")).toMatch(/ERROR.*: it failed\n/);
   expect(lines.join("")).toContain("too far");
 });
 
-test("stacks can be left out", () => {
+test("stacks can be left out of the log", () => {
   const { log, lines } = memoryLog({ stacks: false });
   log.error({ error: new Error("a", { cause: new Error("b") }) }, "");
   expect(lines.join("")).not.toContain("log.test.ts");

@@ -1,4 +1,4 @@
-// The log of the process: JSON lines of known fields. What is not known here does not reach a line, whatever it is.
+// The log of the process: JSON lines with known fields. A value under any other name never reaches a line.
 import { type DestinationStream, type Logger, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import { describeError } from "./describe-error.ts";
@@ -6,7 +6,7 @@ import { describeError } from "./describe-error.ts";
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** All fields that a line can have. A new one is a line here, and none of them may hold what a user keeps secret. */
+/** All fields that a line can have. To add one, add it here. No field may contain a user's secret. */
 const fieldTypes = {
   controller: "string",
   namespace: "string",
@@ -33,7 +33,7 @@ const fieldTypes = {
   attempt: "number",
   count: "number",
   code: "number",
-  /** When it is tried again, in seconds. */
+  /** Seconds until the next try. */
   after: "number",
   /** Seconds. */
   took: "number",
@@ -43,7 +43,7 @@ const fieldTypes = {
 interface TypeOf {
   readonly string: string;
   readonly number: number;
-  /** Whatever was caught. */
+  /** Any caught value. */
   readonly error: unknown;
 }
 
@@ -57,21 +57,21 @@ export interface Log {
   readonly info: Write;
   readonly warn: Write;
   readonly error: Write;
-  /** The same log with fields on each line; a line's own fields go before. */
+  /** The same log with these fields on each line; fields of a line take precedence. */
   child(fields: LogFields): Log;
 }
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** For people in place of programs; if left out, when standard output is a terminal. */
+  /** Text for people. Default: if standard output is a terminal. */
   readonly pretty?: boolean;
-  /** Standard output if left out. Takes one line at a time. */
+  /** Receives one line at a time. Default: standard output. */
   readonly destination?: DestinationStream;
   /** False: errors are logged without their stacks. */
   readonly stacks?: boolean;
 }
 
-/** Lines are written before the call returns, so that the last one before a crash is there. */
+/** Each line is written before the call returns, so that the last one before a crash is not lost. */
 export function createLog({ level, pretty, destination, stacks = true }: LogOptions): Log {
   const output = destination ?? pino.destination({ fd: 1, sync: true });
   const forPeople = pretty ?? (destination === undefined && process.stdout.isTTY === true);
@@ -87,7 +87,7 @@ export function createLog({ level, pretty, destination, stacks = true }: LogOpti
   return boundLog(logger, {}, stacks);
 }
 
-/** Not pino's transport, which is a worker thread that loads a module by its name: the operator is one file. */
+/** Not pino's transport: that is a worker thread which loads a module by name, and the operator is bundled into one file. */
 function prettyOutput(output: DestinationStream): DestinationStream {
   const prettify = prettyFactory({
     colorize: process.stdout.isTTY === true,
@@ -99,7 +99,7 @@ function prettyOutput(output: DestinationStream): DestinationStream {
 
 type KnownFields = Readonly<Record<string, unknown>>;
 
-/** The fields are held here and not by a child of pino's: that would write a field twice when a line has it as well. */
+/** Bound fields are kept here and not in a child of pino, which would write a field twice when a line has it too. */
 function boundLog(logger: Logger, bound: KnownFields, stacks: boolean): Log {
   const writer = (level: LogLevel): Write => {
     return (fields, message) => {
@@ -117,7 +117,7 @@ function boundLog(logger: Logger, bound: KnownFields, stacks: boolean): Log {
 
 const longestText = 4096;
 
-/** Types are checked as well as names: a cast, or what a library calls any, must not bring an object in under a known name. */
+/** Checks types as well as names: a cast, or an `any` of a library, must not bring an object in under a known name. */
 function known(fields: LogFields, stacks: boolean): KnownFields {
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields ?? {})) {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { FakeClock } from "../fake-clock.fixture.ts";
 import { loopLagCheck } from "./loop-lag.ts";
 
-test("judges whole windows, and forgets the one before", async () => {
+test("the loop lag is judged by whole windows, without the window before", async () => {
   const clock = new FakeClock();
   const delays = { seconds: 9, percentile: () => delays.seconds * 1e9, reset: () => {} };
   const check = loopLagCheck({ limitSeconds: 2, windowSeconds: 10, clock, delays });
@@ -17,7 +17,7 @@ test("judges whole windows, and forgets the one before", async () => {
   expect(check()).toBeUndefined();
 });
 
-test("a loop that is always late is found, one that idles is not", async () => {
+test("a loop that is always late is unhealthy, an idle one is not", async () => {
   const check = loopLagCheck({ limitSeconds: 0.03, windowSeconds: 0.2 });
   for (let turn = 0; turn < 5; turn++) {
     const end = performance.now() + 80;

@@ -1,4 +1,4 @@
-// Whether the event loop keeps up: a process that is always late renews no lease and hears no watch, and looks alive.
+// A health check of the event loop: a process that is always late renews no lease and reads no watch, but looks alive.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Check } from "./health-server.ts";
@@ -6,13 +6,13 @@ import type { Check } from "./health-server.ts";
 export interface LoopLagOptions {
   /** Unhealthy when one turn in a hundred is later than this. */
   readonly limitSeconds: number;
-  /** Judged over at least so long; a check in between answers for the window before. */
+  /** The shortest window; a check in between gets the result of the window before. */
   readonly windowSeconds?: number;
   readonly clock?: Clock;
   readonly delays?: DelayHistogram;
 }
 
-/** Nanoseconds between two turns, as perf_hooks measures them. */
+/** Nanoseconds between two turns, measured by perf_hooks. */
 export interface DelayHistogram {
   percentile(percentile: number): number;
   reset(): void;
@@ -21,15 +21,15 @@ export interface DelayHistogram {
 const resolutionMilliseconds = 20;
 
 /**
- * Late all the time is a problem, late once is not: a single long turn is less than a hundredth of a window, and passes.
- * The process has to be restarted for the former, which the latter would not deserve.
+ * Fails when the event loop is late all the time. A single long turn is less than a hundredth of a window and passes: it does
+ * not justify a restart.
  */
 export function loopLagCheck({ limitSeconds, windowSeconds = 30, clock = systemClock, delays = startMeasuring() }: LoopLagOptions): Check {
   let begin = clock.now();
   let lagSeconds = 0;
   return () => {
     if (clock.now() - begin >= windowSeconds * 1000) {
-      // The histogram holds the time from one timer to the next, of which the timer's own time is no delay.
+      // The histogram contains the time between two timers; the timer's own interval is no delay.
       lagSeconds = Math.max(0, delays.percentile(99) / 1e9 - resolutionMilliseconds / 1000);
       delays.reset();
       begin = clock.now();

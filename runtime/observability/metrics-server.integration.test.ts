@@ -1,4 +1,4 @@
-// Metrics behind the authentication and authorization of a real API server.
+// Metrics with the authentication and authorization of a real API server.
 import { request } from "node:https";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -49,7 +49,7 @@ async function scrape(authorization?: string, path = "/metrics", method = "GET")
   });
 }
 
-test("one who may reads the metrics, those of the reviews included", async () => {
+test("an authorized user reads the metrics, including those of the reviews", async () => {
   const authorization = `Bearer ${await token("reader")}`;
   expect((await scrape(authorization)).status).toBe(200);
   const { status, text } = await scrape(authorization);
@@ -60,10 +60,10 @@ test("one who may reads the metrics, those of the reviews included", async () =>
   expect(await scrape(authorization, "/metrics", "HEAD")).toEqual({ status: 200, text: "" });
 });
 
-test("answers are remembered: ten scrapes make two reviews", async () => {
+test("reviews are cached: ten scrapes make two reviews", async () => {
   const authorization = `Bearer ${await token("reader")}`;
   const reviews = async () => Number(/rest_client_requests_total\{code="201",.*\} (\d+)/.exec((await scrape(authorization)).text)?.[1]);
-  const after = await reviews(); // this one has made its own
+  const after = await reviews(); // this call made reviews of its own
   for (let scrapes = 0; scrapes < 10; scrapes++) await scrape(authorization);
   expect(await reviews()).toBe(after);
 });
@@ -74,28 +74,28 @@ test.each<[string, () => Promise<string | undefined>, number]>([
   ["a token with another's signature", async () => `Bearer ${(await token("reader")).slice(0, -10)}AAAAAAAAAA`, 401],
   ["a token for another audience", async () => `Bearer ${await token("reader", "--audience=elsewhere")}`, 401],
   ["a password", async () => "Basic cmVhZGVyOnJlYWRlcg==", 401],
-  ["one who may not", async () => `Bearer ${await token("stranger")}`, 403],
-])("%s is refused", async (_, authorization, status) => {
+  ["a user without the permission", async () => `Bearer ${await token("stranger")}`, 403],
+])("metrics for %s are refused", async (_, authorization, status) => {
   const answer = await scrape(await authorization());
   expect(answer.status).toBe(status);
   expect(answer.text).not.toContain("rest_client");
 });
 
-test("a token of an account that is gone is refused", async () => {
+test("a token of a deleted account is refused", async () => {
   await plane.kubectl("create", "serviceaccount", "gone");
   const authorization = `Bearer ${await token("gone")}`;
   await plane.kubectl("delete", "serviceaccount", "gone");
   expect((await scrape(authorization)).status).toBe(401);
 });
 
-test("other paths and methods are not served, not even to one who may", async () => {
+test("other paths and methods are not served, not even to an authorized user", async () => {
   const authorization = `Bearer ${await token("reader")}`;
   expect((await scrape(authorization, "/")).status).toBe(404);
   expect((await scrape(authorization, "/metrics/x")).status).toBe(404);
   expect((await scrape(authorization, "/metrics", "POST")).status).toBe(405);
 });
 
-test("no token is logged", () => {
+test("no token is written to the log", () => {
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.join("")).not.toMatch(/eyJ|garbage|Bearer/);
 });

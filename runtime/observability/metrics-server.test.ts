@@ -24,7 +24,7 @@ async function start(options: Partial<MetricsServerOptions>): Promise<void> {
   serving = await startMetricsServer({ address: "127.0.0.1:0", metrics, security: { kind: "https", client: away }, log, ...options });
 }
 
-/** The status and who the server says it is. */
+/** The status, and the server's name in its certificate. */
 async function get(path: string, headers: Record<string, string> = {}): Promise<{ status: number; fingerprint: string }> {
   return await new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port: serving?.port, path, headers, rejectUnauthorized: false, agent: false };
@@ -52,7 +52,7 @@ async function writeCertificate(): Promise<void> {
   writeFileSync(join(directory, "tls.key"), key);
 }
 
-test.each(["127.0.0.1:0", "localhost:0"])("without authentication on %s", async (address) => {
+test.each(["127.0.0.1:0", "localhost:0"])("metrics without authentication are served on %s", async (address) => {
   await start({ address, security: { kind: "http" } });
   const answer = await fetch(`http://localhost:${serving?.port}/metrics`);
   expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([200, metrics.contentType, "up 1\n"]);
@@ -61,7 +61,7 @@ test.each(["127.0.0.1:0", "localhost:0"])("without authentication on %s", async 
 });
 
 test.each([":8443", "0.0.0.0:8443", "[::]:8443", "10.0.0.1:8443", "example.com:8443"])(
-  "without authentication not on %s",
+  "metrics without authentication are refused on %s",
   async (address) => {
     await expect(start({ address, security: { kind: "http" } })).rejects.toThrow(
       `metrics without authentication are served on loopback only: --metrics-bind-address must look like 127.0.0.1:8080, and is ${address}`,
@@ -69,12 +69,12 @@ test.each([":8443", "0.0.0.0:8443", "[::]:8443", "10.0.0.1:8443", "example.com:8
   },
 );
 
-test("0 switches it off", async () => {
+test("address 0 switches the metrics server off", async () => {
   await start({ address: "0" });
   expect(serving).toBeUndefined();
 });
 
-test("an API server that can't be asked lets nobody in, and says why to the log alone", async () => {
+test("while the API server does not answer, access is refused, and only the log has the reason", async () => {
   await start({});
   expect((await get("/metrics")).status).toBe(401);
   expect((await get("/metrics", { authorization: "Bearer hunter2" })).status).toBe(500);
@@ -82,13 +82,13 @@ test("an API server that can't be asked lets nobody in, and says why to the log 
   expect(lines.join("")).not.toContain("hunter2");
 });
 
-test("a certificate that is replaced is taken up, and one that is broken is not", async () => {
+test("a replaced certificate is used, and a broken one is not", async () => {
   const clock = new FakeClock();
   await writeCertificate();
   await start({ security: { kind: "https", client: away, certificateDirectory: directory }, clock });
   const { fingerprint: first } = await get("/metrics");
 
-  writeFileSync(join(directory, "tls.crt"), (await selfMadeCertificate()).certificate); // its key has not come yet
+  writeFileSync(join(directory, "tls.crt"), (await selfMadeCertificate()).certificate); // its key is missing yet
   for (const _ of [1, 2]) await clock.advance(60_000);
   expect((await get("/metrics")).fingerprint).toBe(first);
   expect(lines.filter((line) => line.includes("stays as it is"))).toHaveLength(1);
@@ -101,7 +101,7 @@ test("a certificate that is replaced is taken up, and one that is broken is not"
   expect(clock.armed).toBe(0);
 });
 
-test("a directory without a certificate is one clear sentence", async () => {
+test("a directory without a certificate is reported in one sentence", async () => {
   const security = { kind: "https", client: away, certificateDirectory: directory } as const;
   await expect(start({ security })).rejects.toThrow(`no certificate: ${directory} has neither tls.crt and tls.key`);
 });

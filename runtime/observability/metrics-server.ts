@@ -1,4 +1,4 @@
-// Serves /metrics: over HTTPS to those whom the cluster allows it, or, for development, to everybody on this machine.
+// Serves /metrics: over HTTPS to users whom the cluster allows it, or for development to everyone on this machine.
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { CertifiedKey } from "../certificates/issue.ts";
@@ -12,13 +12,13 @@ import type { Metrics } from "./metrics.ts";
 import { selfMadeCertificate } from "./self-made-certificate.ts";
 
 export type MetricsSecurity =
-  /** The client asks the API server who may read; it must be allowed to create TokenReviews and SubjectAccessReviews. */
+  /** `client` must be allowed to create TokenReviews and SubjectAccessReviews. */
   | { readonly kind: "https"; readonly client: Reviewer; readonly certificateDirectory?: string | undefined }
-  /** Plain and for everybody, so on loopback only. */
+  /** Plain HTTP without authentication, so on loopback only. */
   | { readonly kind: "http" };
 
 export interface MetricsServerOptions {
-  /** `:8443`, for one; `0` for no server at all. */
+  /** For example `:8443`; `0` for no server. */
   readonly address: string;
   readonly flag?: string;
   readonly metrics: Pick<Metrics, "text" | "contentType">;
@@ -29,7 +29,7 @@ export interface MetricsServerOptions {
 
 const path = "/metrics";
 
-/** Undefined when the address says that it is switched off. */
+/** Undefined when the address is `0`. */
 export async function startMetricsServer(options: MetricsServerOptions): Promise<Serving | undefined> {
   const { flag = "--metrics-bind-address", security, log, clock = systemClock } = options;
   const address = parseAddress(flag, options.address);

@@ -6,7 +6,7 @@ import { createMetrics, hostOf, watchEnd } from "./metrics.ts";
 
 const newMetrics = () => createMetrics({ processMetrics: false });
 
-test("the names and labels are those of controller-runtime 0.25", async () => {
+test("metric names and labels are those of controller-runtime 0.25", async () => {
   const metrics = newMetrics();
   const { observeQueue } = metrics.controller("c", 3);
   observeQueue(() => new MemoryQueue("c").observe());
@@ -46,7 +46,7 @@ test("the names and labels are those of controller-runtime 0.25", async () => {
   );
 });
 
-test("the buckets are those of controller-runtime 0.25", async () => {
+test("histogram buckets are those of controller-runtime 0.25", async () => {
   const metrics = newMetrics();
   const { ended } = metrics.controller("c", 1);
   ended("success", 1);
@@ -76,7 +76,7 @@ test("the buckets are those of controller-runtime 0.25", async () => {
   expect([queue.length, queue[0], queue.at(-2)?.toFixed(3)]).toEqual([13, 1e-8, "1000.000"]);
 });
 
-test("watches are counted without their duration, calls with it, failures as <error>", async () => {
+test("watches are counted without a duration, calls with one, failures as <error>", async () => {
   const metrics = newMetrics();
   const request = { path: "/x", deadline: 1 } as const;
   metrics.requests({ ...request, method: "GET", pool: "watches" }, "https://h:6443", "200", 300_000);
@@ -108,11 +108,11 @@ test.each<[string, unknown]>([
   ["refused", apiError(call, 403, {})],
   ["refused", apiError(call, 429, {})],
   ["error", new SyntaxError("no JSON")],
-])("a watch ended because of: %s", (cause, error) => {
+])("the cause of a watch's end: %s", (cause, error) => {
   expect(watchEnd(error)).toBe(cause);
 });
 
-test("the cache tells of lists, watches and objects", async () => {
+test("the metrics show lists, watches and objects of the cache", async () => {
   const metrics = newMetrics();
   metrics.cache.listed("pods");
   metrics.cache.watchEnded("pods", undefined);
@@ -127,7 +127,7 @@ test("the cache tells of lists, watches and objects", async () => {
   });
 });
 
-test("webhooks are counted by their code", async () => {
+test("webhook requests are counted by code", async () => {
   const metrics = newMetrics();
   for (const code of [200, 200, 413]) metrics.webhooks("/v", code, 0.5);
   expect(await samples(metrics)).toEqual({
@@ -139,7 +139,7 @@ test("webhooks are counted by their code", async () => {
   });
 });
 
-test("the lease is held when told so", async () => {
+test("the leader metric is 1 while this process holds the lease", async () => {
   const metrics = newMetrics();
   const holds = metrics.leader("l");
   const status = async () => (await samples(metrics))['leader_election_master_status{name="l"}'];
@@ -151,7 +151,7 @@ test("the lease is held when told so", async () => {
   expect(seen).toEqual([0, 1, 0]);
 });
 
-test("those of Node.js are there unless not wanted", async () => {
+test("metrics of Node.js are included unless switched off", async () => {
   const text = await createMetrics().text();
   for (const name of ["nodejs_eventloop_lag_p99_seconds", "nodejs_heap_size_used_bytes", "process_cpu_seconds_total"])
     expect(text).toContain(name);

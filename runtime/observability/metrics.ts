@@ -1,4 +1,4 @@
-// The metrics of the process, in one registry. Nothing else in the runtime knows prom-client: others get recorders.
+// The metrics of the process, in one registry. Only this folder uses prom-client: other code gets recorders.
 import { Counter, collectDefaultMetrics, exponentialBuckets, Gauge, Histogram, Registry } from "prom-client";
 import { Aborted, ApiError, DeadlineExceeded, Gone, Unreachable } from "../kube/errors.ts";
 import type { RequestListener } from "../kube/transport.ts";
@@ -6,45 +6,45 @@ import { type ControllerRecorder, controllerMetrics } from "./controller-metrics
 import { type Observation, observedMetrics } from "./observed-metrics.ts";
 
 export interface Metrics {
-  /** Once for each controller, before it starts. */
+  /** Call once for each controller, before it starts. */
   controller(name: string, maxConcurrentReconciles: number): ControllerRecorder;
   /** For the transport. */
   readonly requests: RequestListener;
   /** For the cache. */
   readonly cache: CacheRecorder;
-  /** The state of the watches, asked for at each scrape. */
+  /** `observe` is called at each scrape. */
   observeWatches(observe: () => readonly WatchState[]): void;
-  /** Once for each lease: tells whether this process holds it. Not, until told. */
+  /** Call once for each lease. The returned function sets whether this process holds it; false at first. */
   leader(lease: string): (holds: boolean) => void;
   /** For the webhook server. */
   readonly webhooks: WebhookRecorder;
-  /** What controllers tell of their objects, asked for at each scrape. */
+  /** Metrics of the controllers' objects, computed at each scrape. */
   observe<T>(observation: Observation<T>): void;
-  /** Once for each name: tells of something that takes time. */
+  /** Call once for each name. The returned function records a duration. */
   duration(name: string, help: string, buckets: readonly number[]): (seconds: number) => void;
-  /** The exposition of everything, for a scrape. */
+  /** All metrics as text, for a scrape. */
   text(): Promise<string>;
   readonly contentType: string;
 }
 
 export interface CacheRecorder {
-  /** All objects of the resource were read, at the start or anew. */
+  /** All objects of the resource were listed, at the start or again. */
   listed(resource: string): void;
-  /** A watch ended, and another begins; the error is why, unless the server ended it in time. */
+  /** A watch ended and another begins. No error: the server ended it after its normal time. */
   watchEnded(resource: string, error: unknown): void;
 }
 
 export interface WatchState {
   readonly resource: string;
   readonly objects: number;
-  /** Since the last byte. */
+  /** Time since the last byte. */
   readonly silentSeconds: number;
 }
 
-/** A request was answered. The paths are those of webhooks that exist: what a client makes up must not become a label. */
+/** A request was answered. `path` is that of a registered webhook: a path that a client invents must not become a label. */
 export type WebhookRecorder = (path: string, code: number, seconds: number) => void;
 
-/** `processMetrics` false: without those of Node.js, which measure for as long as the process lives. */
+/** `processMetrics` false: without the metrics of Node.js, whose collectors run for as long as the process lives. */
 export function createMetrics({ processMetrics = true }: { readonly processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry();
   if (processMetrics) collectDefaultMetrics({ register: registry });
@@ -81,23 +81,23 @@ function requestMetrics(registry: Registry): RequestListener {
   return ({ method, pool }, server, code, milliseconds) => {
     const host = hostOf(server);
     total.inc({ code, method, host });
-    // How long a watch lasted is no latency; client-go leaves watches out as well.
+    // The duration of a watch is no latency; client-go leaves watches out as well.
     if (pool === "calls") duration.observe({ verb: method, host }, milliseconds / 1000);
   };
 }
 
-/** As it is written, with a port that goes without saying: URL would drop it, and Go does not. */
+/** The host as written, with a default port: URL would drop that, and Go does not. */
 export function hostOf(server: string): string {
   return /^\w+:\/\/(?:[^@/]*@)?([^/?#]*)/.exec(server)?.[1] ?? "";
 }
 
-/** Why a watch ended: few, so that it can be a label. */
+/** Why a watch ended: few values, so that it can be a label. */
 export type WatchEnd = "timeout" | "gone" | "silent" | "unreachable" | "refused" | "error";
 
 export function watchEnd(error: unknown): WatchEnd {
-  if (error === undefined) return "timeout"; // the server's, which every watch runs into
+  if (error === undefined) return "timeout"; // the server's timeout, the normal end of a watch
   if (error instanceof Gone) return "gone";
-  // The server did not end it in time, or the watch was given up because nothing was heard on it.
+  // The server did not end the watch in time, or it was aborted because nothing arrived on it.
   if (error instanceof DeadlineExceeded || (error instanceof Unreachable && error.cause instanceof Aborted)) return "silent";
   if (error instanceof Unreachable) return "unreachable";
   return error instanceof ApiError ? "refused" : "error";
@@ -169,7 +169,7 @@ function webhookMetrics(registry: Registry): WebhookRecorder {
     registers: [registry],
   });
   return (webhook, code, seconds) => {
-    for (const usual of ["200", "500"]) total.inc({ webhook, code: usual }, 0); // there before the first failure, as elsewhere
+    for (const usual of ["200", "500"]) total.inc({ webhook, code: usual }, 0); // so that the series exist before the first failure
     total.inc({ webhook, code: String(code) });
     latency.observe({ webhook }, seconds);
   };

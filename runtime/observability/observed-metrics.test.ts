@@ -8,7 +8,7 @@ interface Thing {
   readonly changes: number;
 }
 
-test("things that come and go have series while they are there, and are asked for once a scrape", async () => {
+test("things that come and go have series while they exist, and are read once a scrape", async () => {
   const metrics = createMetrics({ processMetrics: false });
   let things: Thing[] = [{ name: "a", size: 1, changes: 0 }];
   let asked = 0;
@@ -35,7 +35,7 @@ test("things that come and go have series while they are there, and are asked fo
   expect(asked).toBe(3);
 });
 
-test("a duration is there from the start, with its buckets", async () => {
+test("a duration metric exists from the start, with its buckets", async () => {
   const metrics = createMetrics({ processMetrics: false });
   const took = metrics.duration("taking_seconds", "How long it took", [1, 10]);
   expect(await samples(metrics)).toMatchObject({ taking_seconds_count: 0 });

@@ -1,21 +1,21 @@
-// Metrics of things that come and go, computed at each scrape: what is gone has no series any more.
+// Metrics of objects that come and go, computed at each scrape: an object that is gone has no series.
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** One metric, for each of the things. */
+/** One metric of each thing. */
 export interface Family<T> {
   readonly type: "gauge" | "counter";
   readonly name: string;
   readonly help: string;
-  /** Undefined: nothing is known of this thing, and nothing is told. */
+  /** Undefined: unknown for this thing, and it gets no series. */
   readonly read: (thing: T) => number | undefined;
 }
 
 export interface Observation<T> {
-  /** As many series as there are things: a label must not have values of its own. */
+  /** One series for each thing: labels must not multiply them. */
   readonly labels: (thing: T) => Readonly<Record<string, string>>;
   readonly labelNames: readonly string[];
   readonly families: readonly Family<T>[];
-  /** Asked once a scrape. */
+  /** Called once a scrape. */
   readonly things: () => readonly T[];
 }
 
@@ -23,7 +23,7 @@ export function observedMetrics(registry: Registry): <T>(observation: Observatio
   return ({ labels, labelNames, families, things }) => {
     const metrics = families.map(({ type, name, help, read }, index) => {
       const Metric = type === "gauge" ? Gauge : Counter;
-      // Metrics are collected in the order in which they were registered, all in one turn: the first fills them all.
+      // Metrics are collected in the order of their registration, all in one turn: the first one fills them all.
       const collect = index === 0 ? fill : () => {};
       return { read, metric: new Metric({ name, help, labelNames: [...labelNames], registers: [registry], collect }) };
     });
@@ -34,7 +34,7 @@ export function observedMetrics(registry: Registry): <T>(observation: Observatio
         metric.reset();
         for (const { thing, labels } of observed) {
           const value = read(thing);
-          if (value !== undefined) metric.inc(labels, value); // from nothing: a counter can't be set
+          if (value !== undefined) metric.inc(labels, value); // after the reset, since a counter can't be set
         }
       }
     }

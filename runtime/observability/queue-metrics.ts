@@ -2,11 +2,11 @@
 import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from "prom-client";
 import { type Priority, priorities, type QueueListener, type QueueState } from "../queue/queue.ts";
 
-/** How controller-runtime numbers them. */
+/** controller-runtime's numbers for the priorities. */
 const priorityLabels: Readonly<Record<Priority, string>> = { changed: "0", initial: "-100" };
 
 export interface QueueMetrics {
-  /** The state of each controller's queue, asked for at each scrape. */
+  /** Called at each scrape, by controller. */
   readonly observed: Map<string, () => QueueState>;
   readonly listener: (controller: string) => QueueListener;
 }

@@ -1,5 +1,5 @@
-// No value of a Secret reaches the log: a real API server refuses Secrets in all ways that we know, and each refusal is
-// logged in all ways that there are.
+// No value of a Secret reaches the log: a real API server refuses Secrets in all known ways, and each refusal is logged in every
+// possible way.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ interface Secret extends KubeObject {
 const secrets = namespaced<Secret>("v1", "Secret", "secrets");
 const marker = "hunter2-marker-hunter2";
 const encoded = Buffer.from(marker).toString("base64");
-/** What may be quoted is often cut: any six characters in a row of either are too many. */
+/** Quotes are often cut: any six characters in a row of either count as a leak. */
 const pieces = [marker, encoded].flatMap((text) => Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 6)));
 
 let plane: StandaloneControlPlane;
@@ -62,7 +62,7 @@ async function rejection(call: () => Promise<unknown>): Promise<Error> {
   return outcome;
 }
 
-/** Everything that the log writes of an error, at all levels, for programs and for people. */
+/** All that the log writes for an error, at all levels, as JSON and as text. */
 function logged(error: unknown, object: object = {}): string {
   const lines: string[] = [];
   const wrapped = new Error("the step failed", { cause: new Error("the write failed", { cause: error }) });
@@ -81,7 +81,7 @@ function logged(error: unknown, object: object = {}): string {
         log[level](fields as LogFields, "it failed");
         log.child(fields as LogFields)[level]({}, "it failed");
       }
-      // A field that spreads an error, or the object's own, as a hurried writer of a log line does.
+      // A field that spreads an error or the object, as a careless log call would.
       log[level]({ ...(error as object), ...object } as LogFields, "it failed");
     }
   }
@@ -93,7 +93,7 @@ function expectNoPiece(text: string): void {
   expect(pieces.filter((piece) => text.includes(piece))).toEqual([]);
 }
 
-describe("refused by the API server", () => {
+describe("no value of a Secret is logged when the API server refuses", () => {
   test.each<[string, () => Promise<unknown>]>([
     ["a bad key with data", () => create("a", { data: { "bad key!": encoded } })],
     ["a bad key with stringData", () => create("a", { stringData: { "bad/key": marker } })],
@@ -101,15 +101,15 @@ describe("refused by the API server", () => {
     ["data that is a number's list", () => create("a", { data: { password: [marker] } })],
     ["data that is a text", () => create("a", { data: marker })],
     ["stringData that is an object", () => create("a", { stringData: { password: { is: marker } } })],
-    ["too much", () => create("a", { stringData: { password: marker.repeat(60_000) } })],
+    ["a Secret that is too large", () => create("a", { stringData: { password: marker.repeat(60_000) } })],
     ["more than the API server reads", () => create("a", { stringData: { password: marker.repeat(200_000) } })],
     ["a bad name", () => create("Bad_Name", { stringData: { password: marker } })],
     ["a type that lacks its keys", () => create("a", { type: "kubernetes.io/tls", stringData: { password: marker } })],
     [
-      "a type with JSON in it that is none",
+      "a type with invalid JSON in it",
       () => create("a", { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": marker } }),
     ],
-    ["one that exists", () => create("plain", { stringData: { password: marker } })],
+    ["a Secret that exists", () => create("plain", { stringData: { password: marker } })],
     [
       "a namespace that does not exist",
       () => client.create(secrets, { ...secret("a", { data: { p: encoded } }), metadata: { name: "a", namespace: "none" } }),
@@ -118,8 +118,11 @@ describe("refused by the API server", () => {
       "an immutable one changed",
       () => client.mergePatch(secrets, key("frozen"), { data: { password: Buffer.from(`${marker}!`).toString("base64") } }),
     ],
-    ["an immutable one thawed", () => client.mergePatch(secrets, key("frozen"), { immutable: false, stringData: { password: marker } })],
-    ["another type", () => client.mergePatch(secrets, key("typed"), { type: marker })],
+    [
+      "an immutable Secret made mutable",
+      () => client.mergePatch(secrets, key("frozen"), { immutable: false, stringData: { password: marker } }),
+    ],
+    ["a change of the type", () => client.mergePatch(secrets, key("typed"), { type: marker })],
     ["a patch that is no base64", () => client.mergePatch(secrets, key("plain"), { data: { password: marker } })],
     ["a patch of another type", () => client.mergePatch(secrets, key("plain"), { data: marker })],
     [
@@ -154,7 +157,7 @@ describe("refused by the API server", () => {
   });
 });
 
-test("Secrets as the API server has them, given as fields", async () => {
+test("no value is logged when a Secret itself is given as fields", async () => {
   for (const name of ["plain", "frozen", "typed"]) {
     const object = await client.get(secrets, key(name));
     expect(JSON.stringify(object)).toContain(encoded);
@@ -167,7 +170,7 @@ test.each([
   ["JSON with a piece missing", `{"kind":"Secret","data":{"password":${encoded}"}}`],
   ["the middle of a stream", `${encoded}","other":"x"}}`],
   ["a text", marker],
-])("an answer that a proxy has broken: %s", async (_, body) => {
+])("no value is logged of an answer that a proxy has broken: %s", async (_, body) => {
   const proxy = createServer((_request, response) => response.end(`${body}\n`));
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const broken = new Transport({

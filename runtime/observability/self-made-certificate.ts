@@ -1,9 +1,9 @@
-// A certificate made on the spot, for a server that nobody has given one.
+// A certificate made at the start, for a server without a configured one.
 import { type CertifiedKey, createAuthority, issueCertificate } from "../certificates/issue.ts";
 
 /**
- * Encrypts, and proves nothing: nobody knows its authority, whose key is forgotten at once. Clients have to do without
- * verification, so its end means nothing either; it must only not come while the process lives.
+ * Encrypts, but proves no identity: the key of its authority is discarded at once. Clients can't verify it, so its expiry only
+ * has to be later than the end of the process.
  */
 export async function selfMadeCertificate(): Promise<CertifiedKey> {
   const years = 10 * 365 * 24 * 3_600_000;

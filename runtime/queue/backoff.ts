@@ -1,4 +1,4 @@
-// How long a key waits after a failure. Every engine uses this, so that they agree.
+// The wait of a key after a failure. Shared by all engines, so that they agree.
 
 export interface Backoff {
   /** Milliseconds after the first failure; each further one in a row doubles it. */
@@ -6,27 +6,27 @@ export interface Backoff {
   /** The longest wait, in milliseconds. */
   readonly cap: number;
   /**
-   * The longest wait, in milliseconds, if the key was added while the failing run was on.
+   * The longest wait, in milliseconds, if the key was added during the failing run.
    *
-   * The state changed after that run began, so the run proves little and the change should not wait for a backoff that has
-   * grown to a quarter of an hour: it may be the user's correction. controller-runtime runs at once then. But the add is as
-   * likely the echo of what the run itself wrote, and a worker that writes and then fails would run without any pause for
-   * ever. With this bound, the correction waits a second at most and the loop makes one run a second at most.
+   * The state changed after that run began, so its failure proves little. The change may be the user's correction and should not
+   * wait for a backoff that has grown to a quarter of an hour. controller-runtime runs at once then. But the add is as likely
+   * the echo of the run's own write, and a worker that writes and then fails would run without any pause for ever. With this
+   * bound, the correction waits a second at most and the loop makes one run a second at most.
    */
   readonly followUpCap: number;
 }
 
-/** 5 ms to 1,000 s, as controller-runtime has it. */
+/** 5 ms to 1,000 s, as in controller-runtime. */
 export const defaultBackoff: Backoff = { base: 5, cap: 1_000_000, followUpCap: 1_000 };
 
-/** The wait after so many failures in a row, of which there is at least one. */
+/** The wait after so many failures in a row, at least one. */
 export function backoffDelay(failures: number, { base, cap }: Backoff): number {
   return Math.min(base * 2 ** (failures - 1), cap);
 }
 
 /**
- * When a key runs again that failed just now. `requested` is the earliest time for which it was added during the run, or
- * Infinity: it counts as far as it is earlier than the backoff, but no add makes the wait shorter than the follow-up's.
+ * When a key that just failed runs again. `requested` is the earliest time for which it was added during the run, or Infinity.
+ * It counts if it is earlier than the backoff, but no add makes the wait shorter than the follow-up cap.
  */
 export function retryTime(now: number, failures: number, requested: number, backoff: Backoff): number {
   const delay = backoffDelay(failures, backoff);

@@ -8,10 +8,10 @@ interface Item extends Delayed {
 
 const item = (name: number, due: number): Item => ({ name, due, heapIndex: -1, heapTurn: -1 });
 
-/** In the order of their times, and of their coming where these are equal. */
+/** By due time, then by order of arrival. */
 const sorted = (items: Iterable<Item>) => [...items].sort((a, b) => a.due - b.due || a.name - b.name);
 
-test("the earliest is on top, whatever came and left from whichever place", () => {
+test("the earliest item is on top of the heap, whatever was added and removed", () => {
   const add = fc.record({ due: fc.integer({ min: 0, max: 50 }) });
   const remove = fc.record({ place: fc.nat() });
   const plan = fc.array(fc.oneof({ weight: 3, arbitrary: add }, { weight: 2, arbitrary: remove }), { maxLength: 150, size: "max" });

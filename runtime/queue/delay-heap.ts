@@ -1,15 +1,15 @@
-// The items whose time has not come, the earliest on top. Items know their place, so that one can leave from the middle.
+// Delayed items, the earliest on top. Items know their position, so that one can be removed from the middle.
 
 export interface Delayed {
   /** May only be changed while the item is not in the heap. */
   due: number;
-  /** Where the item is in the heap; only the heap sets it. */
+  /** Position in the heap; only the heap sets it. */
   heapIndex: number;
-  /** Orders items that are due at the same time: the one that came first leaves first. Only the heap sets it. */
+  /** Orders items that are due at the same time: first in, first out. Only the heap sets it. */
   heapTurn: number;
 }
 
-/** A binary heap: adding and removing take logarithmic time, looking at the earliest takes none. */
+/** A binary heap: `add` and `remove` take logarithmic time, `earliest` constant time. */
 export class DelayHeap<T extends Delayed> {
   readonly #items: T[] = [];
   #turns = 0;
@@ -31,7 +31,7 @@ export class DelayHeap<T extends Delayed> {
   remove(item: T): void {
     const last = this.#items.pop();
     if (last === undefined || last === item) return;
-    // The last item fills the gap, and may belong above or below it: they come from different branches.
+    // The last item fills the gap. It may belong above or below it, since it comes from another branch.
     const above = this.#items[(item.heapIndex - 1) >> 1];
     if (item.heapIndex > 0 && above && before(last, above)) this.#rise(last, item.heapIndex);
     else this.#sink(last, item.heapIndex);

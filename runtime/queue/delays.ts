@@ -1,8 +1,8 @@
-// Items that wait for their time, with one timer for all of them.
+// Delayed items, with one timer for all of them.
 import type { Cancel, Clock } from "../clock.ts";
 import { type Delayed, DelayHeap } from "./delay-heap.ts";
 
-/** Hands each item over when its time has come, never before, and the earliest first. */
+/** Hands each item over once it is due, never before, the earliest first. */
 export class Delays<T extends Delayed> {
   readonly #clock: Clock;
   readonly #handOver: (item: T) => void;
@@ -23,7 +23,7 @@ export class Delays<T extends Delayed> {
     this.#setAlarm();
   }
 
-  /** The alarm stays as it is: should it have been for this item, it rings for nothing and is set anew. */
+  /** Leaves the alarm as it is: if it was for this item, it fires for nothing and is set again. */
   remove(item: T): void {
     this.#heap.remove(item);
   }

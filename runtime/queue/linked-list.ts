@@ -1,4 +1,4 @@
-// A list of items that carry their own links: adding, taking and removing from the middle cost the same at any length.
+// A list of items that have their own links: adding and removing take constant time at any position.
 
 /** An item is in one list at a time. */
 export interface Linked<T> {
@@ -34,7 +34,7 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
     else this.#first = item.next;
     if (item.next) item.next.previous = item.previous;
     else this.#last = item.previous;
-    item.previous = undefined; // a removed item must not keep its old neighbours alive
+    item.previous = undefined; // a removed item must not keep its former neighbours alive
     item.next = undefined;
     this.#size--;
   }

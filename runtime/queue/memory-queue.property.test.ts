@@ -1,4 +1,4 @@
-// Random histories of a queue, each compared with a model that says which runs there have to be and when.
+// Random histories of a queue, each compared with a model of which runs must happen and when.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FakeClock, settle } from "../fake-clock.fixture.ts";
@@ -8,9 +8,9 @@ import { again, done, moreUrgent, type Outcome, type Priority, type QueueListene
 const backoff = { base: 20, cap: 100, followUpCap: 5 };
 const concurrency = 3;
 
-/** What the contract says about one key, told without lists, heaps and timers. */
+/** The contract for one key, without lists, heaps and timers. */
 interface Expected {
-  /** The run ahead, if there is one. */
+  /** The future run, if there is one. */
   next?: { readonly due: number; readonly priority: Priority } | undefined;
   failures: number;
   running?: { readonly priority: Priority; readonly end: (outcome: Outcome | Error) => void } | undefined;
@@ -24,7 +24,7 @@ class Model {
 
   constructor(listener: QueueListener | undefined) {
     this.queue = new MemoryQueue("model", { clock: this.clock, backoff, ...(listener && { listener }) });
-    // Not async: that would take some microtasks more, and the queue has to learn of an end before the next event.
+    // Not async: that would take more microtasks, and the queue must learn of an end before the next event.
     const worker: Worker = (key, run) => {
       try {
         this.#checkBegin(key, run);
@@ -60,7 +60,7 @@ class Model {
     this.#expectRun(expected, now + delay, running.priority);
   }
 
-  /** Nothing that is due is left while a worker is free, and nothing "initial" runs where something "changed" could. */
+  /** No due key is left while a worker is free, and no "initial" key runs where a "changed" one could. */
   check(): void {
     if (this.#mistake) throw this.#mistake;
     const all = [...this.#keys.values()];
@@ -76,7 +76,7 @@ class Model {
     });
   }
 
-  /** Lets all runs end well until none is left. */
+  /** Lets all runs succeed until none is left. */
   async finish(): Promise<void> {
     while ([...this.#keys.values()].some(({ next, running }) => next || running)) {
       for (const key of this.#keys.keys()) {
@@ -86,7 +86,7 @@ class Model {
       await this.clock.advance(10);
       this.check();
     }
-    await this.clock.advance(10_000); // time for a run that nobody asked for
+    await this.clock.advance(10_000); // time for a run that no add asked for
     this.check();
   }
 
@@ -149,10 +149,10 @@ async function happen(event: Event, model: Model): Promise<void> {
   else await model.clock.advance(event.advance);
 }
 
-/** With one, the queue reads the clock where it does not otherwise. */
+/** With a listener, the queue reads the clock where it does not otherwise. */
 const listener: QueueListener = { added() {}, started() {}, ended() {}, rejected() {} };
 
-test("every history has the runs that the model says, at their times, and loses none", async () => {
+test("every random history has the runs of the model, at their times, and loses none", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(event, fc.boolean()), { maxLength: 60, size: "max" }),

@@ -1,4 +1,4 @@
-// The engine "memory": the contract in real time, and what only a clock that stands still can show.
+// The engine "memory": the contract in real time, and the behaviour that only a fake clock can show.
 import { afterEach, expect, test, vi } from "vitest";
 import { FakeClock, settle } from "../fake-clock.fixture.ts";
 import { MemoryQueue, type MemoryQueueOptions } from "./memory-queue.ts";
@@ -10,7 +10,7 @@ describeQueueContract("memory", (options) => new MemoryQueue("contract", options
 const queues: MemoryQueue[] = [];
 afterEach(() => Promise.all(queues.splice(0).map((queue) => queue.drain())));
 
-/** A queue with one worker at a clock that stands still; `times` are those at which runs began. */
+/** A queue with one worker and a fake clock; `times` are the starts of its runs. */
 function queueAt(clock: FakeClock, outcome: (runs: number) => Outcome | Promise<Outcome>, options: MemoryQueueOptions = {}) {
   const queue = new MemoryQueue("test", { clock, ...options });
   queues.push(queue);
@@ -33,7 +33,7 @@ test("the backoff doubles from 5 ms to 1,000 s", async () => {
   expect(waits.slice(16)).toEqual([327_680, 655_360, 1_000_000, 1_000_000]);
 });
 
-test("the cap is an option", async () => {
+test("the cap of the backoff is an option", async () => {
   const clock = new FakeClock();
   const { queue, times } = queueAt(clock, () => retry, { backoff: { cap: 12 } });
   queue.add("a");
@@ -41,7 +41,7 @@ test("the cap is an option", async () => {
   expect(times).toEqual([0, 5, 15, 27, 39]);
 });
 
-test("an add during the backoff leaves the count, and takes the place of the retry", async () => {
+test("an add during the backoff leaves the count of failures, and replaces the retry", async () => {
   const clock = new FakeClock();
   const { queue, times } = queueAt(clock, () => retry);
   queue.add("a");
@@ -51,7 +51,7 @@ test("an add during the backoff leaves the count, and takes the place of the ret
   expect(times).toEqual([0, 5, 15, 16, 56]);
 });
 
-test("a worker that brings about its own event and fails makes one run a second, not a loop", async () => {
+test("a worker that causes its own event and fails makes one run a second, not a loop", async () => {
   const clock = new FakeClock();
   const { queue, times } = queueAt(clock, () => {
     queue.add("a");
@@ -73,7 +73,7 @@ test.each<[string, Outcome, number | undefined, number | undefined]>([
   ["an add during a failing run waits for the follow-up's bound", retry, 0, 10],
   ["a delayed add during a failing run comes before the backoff", retry, 30, 30],
   ["a delayed add after the backoff comes with it", retry, 200, 100],
-])("%s", async (_, outcome, addedFor, expected) => {
+])("the next run: %s", async (_, outcome, addedFor, expected) => {
   const clock = new FakeClock();
   const { queue, times } = queueAt(
     clock,
@@ -90,7 +90,7 @@ test.each<[string, Outcome, number | undefined, number | undefined]>([
   expect(queue.observe()).toMatchObject({ delayed: 0, running: 0, waiting: { changed: 0, initial: 0 } });
 });
 
-test("a key that comes back keeps its priority", async () => {
+test("a key that runs again keeps its priority", async () => {
   const clock = new FakeClock();
   const queue = new MemoryQueue("test", { clock });
   const { worker, runs } = scriptedWorker({ a: [retry, again(10)], b: [again(10)] });
@@ -113,7 +113,7 @@ test("one timer serves all delays, and none is left after drain", async () => {
   expect(clock.armed).toBe(0);
 });
 
-test("the listener hears how long a key waited and ran, and the state tells of what still runs", async () => {
+test("the listener gets how long a key waited and ran, and observe shows running keys", async () => {
   const clock = new FakeClock();
   const told: string[] = [];
   const first = Promise.withResolvers<Outcome>();
@@ -136,7 +136,7 @@ test("the listener hears how long a key waited and ran, and the state tells of w
   expect(told).toEqual(["a added", "a waited 0", "b added", "a took 35", "a added", "b waited 25", "b took 0", "a waited 5", "a took 0"]);
 });
 
-test("unfinished work is that of all runs, the longest is that of the first", async () => {
+test("unfinished work is the sum over all runs, the longest is the first one's", async () => {
   const clock = new FakeClock();
   const queue = new MemoryQueue("test", { clock });
   queues.push(queue);
@@ -158,11 +158,11 @@ test("a queue that is never empty leaves room for timers", async () => {
     return again(0);
   }, 4);
   for (let i = 0; i < 100; i++) queue.add(`key-${i}`);
-  await new Promise((resolve) => setTimeout(resolve, 20)); // never comes if microtasks follow each other without end
+  await new Promise((resolve) => setTimeout(resolve, 20)); // would never fire if microtasks followed each other without end
   expect(runs).toBeGreaterThan(100);
 });
 
-test("runs whose own code is slow do not follow each other for long", async () => {
+test("runs with slow synchronous code leave room for timers", async () => {
   const queue = new MemoryQueue("slow");
   queues.push(queue);
   let ran = 0;
@@ -174,7 +174,7 @@ test("runs whose own code is slow do not follow each other for long", async () =
   }, 1);
   for (let i = 0; i < 200; i++) queue.add(`key-${i}`);
   await vi.waitFor(() => expect(ran).toBeGreaterThan(0), { interval: 1 });
-  expect(ran).toBeLessThan(100); // a timer came through well before all 200 were done
+  expect(ran).toBeLessThan(100); // a timer fired well before all 200 were done
 });
 
 test.each([
@@ -184,7 +184,7 @@ test.each([
   expect(() => call(new MemoryQueue("test"))).toThrow(RangeError);
 });
 
-test("a second start is refused", () => {
+test("a second start of a queue is refused", () => {
   const { queue } = queueAt(new FakeClock(), () => done);
   expect(() => queue.start(async () => done, 1)).toThrow("started before");
 });

@@ -1,4 +1,4 @@
-// The engine "memory": the work queue within one process. Nothing outlives the process; the next initial list brings it all back.
+// The engine "memory": a work queue within one process. Nothing outlives the process; the next initial list restores it.
 import { type Clock, systemClock } from "../clock.ts";
 import { type Backoff, defaultBackoff, retryTime } from "./backoff.ts";
 import { Delays } from "./delays.ts";
@@ -20,15 +20,15 @@ import { Turns } from "./turns.ts";
 const atOnce = 0;
 const never = Number.POSITIVE_INFINITY;
 
-/** A key that waits, is delayed or runs; a key that does none of these has no entry, so that idle keys take no memory. */
+/** A key that waits, is delayed or runs. Idle keys have no entry and take no memory. */
 interface Entry {
   readonly key: string;
   place: "waiting" | "delayed" | "running";
-  /** When the key has to run; while it runs, the earliest time for which it was added meanwhile, or never. */
+  /** When the key must run. While it runs: the earliest time for which it was added meanwhile, or never. */
   due: number;
-  /** How urgent that is. */
+  /** The priority of that run. */
   priority: Priority;
-  /** In a row, up to now. */
+  /** Failures in a row. */
   failures: number;
   startedAt: number;
   previous: Entry | undefined;
@@ -74,7 +74,7 @@ export class MemoryQueue implements Queue {
   add(key: string, { after = 0, priority = "changed" }: AddOptions = {}): void {
     if (Number.isNaN(after)) throw new RangeError(`queue ${this.name}: ${key} was added with a delay that is not a number`);
     if (this.#drained) return;
-    // Reading the clock takes as long as all the rest: without a delay, only a listener wants to know since when a key waits.
+    // Reading the clock takes as long as all the rest. Without a delay, only a listener needs the time since when a key waits.
     const due = after > 0 || this.#listener ? this.#clock.now() + Math.max(after, 0) : atOnce;
     const entry = this.#entries.get(key);
     if (entry) this.#hasten(entry, due, priority);
@@ -132,7 +132,7 @@ export class MemoryQueue implements Queue {
     return entry;
   }
 
-  /** Puts an entry that is nowhere to where its due time says. */
+  /** Puts an entry that is in no list where its due time demands. */
   #place(entry: Entry): void {
     if (entry.due === never) {
       this.#entries.delete(entry.key);
@@ -146,11 +146,11 @@ export class MemoryQueue implements Queue {
     }
   }
 
-  /** Adds to an entry that is there: the earlier time and the greater urgency win. */
+  /** Adds to an existing entry: the earlier time and the higher priority win. */
   #hasten(entry: Entry, due: number, priority: Priority): void {
     const urgency = moreUrgent(priority, entry.priority);
     switch (entry.place) {
-      case "running": // what is noted here makes the follow-up, when the run has ended
+      case "running": // noted here, and used for the next run when this one has ended
         entry.due = Math.min(due, entry.due);
         entry.priority = urgency;
         return;
@@ -170,7 +170,7 @@ export class MemoryQueue implements Queue {
     }
   }
 
-  /** Asks for a turn. Runs never begin within the caller's code: what it adds in one go is sorted and deduplicated first. */
+  /** Requests a turn. Runs never begin within the caller's code: keys that it adds in one go are sorted and deduplicated first. */
   #wake(): void {
     if (this.#running.size < this.#concurrency && this.#first()) this.#turns.ask();
   }
@@ -179,7 +179,7 @@ export class MemoryQueue implements Queue {
     return this.#waiting.changed.first ?? this.#waiting.initial.first;
   }
 
-  /** Begins as many runs as may be, or leaves the rest to another turn when this one has become long. */
+  /** Begins as many runs as allowed, or leaves the rest to another turn when this one has become long. */
   #dispatch(): void {
     while (this.#worker && this.#running.size < this.#concurrency) {
       const entry = this.#first();
@@ -205,7 +205,7 @@ export class MemoryQueue implements Queue {
     let outcome: Outcome;
     try {
       outcome = await worker(entry.key, run);
-      // Taken for 0, it would make a loop without any pause.
+      // Treated as 0, it would cause a loop without any pause.
       if (outcome.kind === "again" && Number.isNaN(outcome.after)) throw new RangeError("again after a delay that is not a number");
     } catch (error) {
       this.#listener?.rejected(entry.key, error);

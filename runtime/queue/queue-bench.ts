@@ -5,12 +5,12 @@ import { done } from "./queue.ts";
 const total = 1_000_000;
 const concurrency = 16;
 
-/** The busy operator: a million keys in bursts of 10,000 objects. And the worst start: a million different objects in one burst. */
+/** A busy operator: a million keys in bursts of 10,000 objects. And the worst start: a million different objects in one burst. */
 export async function benchQueue(): Promise<{ keysPerSecond: number; keysPerSecondInOneBurst: number }> {
   return { keysPerSecond: await fastest(10_000), keysPerSecondInOneBurst: await fastest(total) };
 }
 
-/** The best of some rounds: the machine is shared, and its hiccups are not ours. */
+/** The best of several rounds: the machine is shared, and delays by others must not count. */
 async function fastest(burst: number): Promise<number> {
   const keys = Array.from({ length: burst }, (_, i) => `namespace-${i % 1000}/sampledb-${i}`);
   let best = 0;
@@ -23,7 +23,7 @@ async function keysPerSecond(keys: readonly string[]): Promise<number> {
   let left = 0;
   let burst = Promise.withResolvers<void>();
   queue.start(async () => {
-    await undefined; // as after an answer from a cache
+    await undefined; // like a read from the cache
     if (--left === 0) burst.resolve();
     return done;
   }, concurrency);

@@ -1,4 +1,4 @@
-// The tests that every engine of the work queue has to pass. In real time, since not every engine lets a test choose it.
+// The tests that every engine of the work queue must pass. In real time, since not every engine accepts a fake clock.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Backoff } from "./backoff.ts";
 import { again, done, type Outcome, type Priority, type Queue, type QueueListener, type Run, retry, type Worker } from "./queue.ts";
@@ -9,9 +9,9 @@ export interface ContractOptions {
 }
 
 const patience = { timeout: 10_000, interval: 2 };
-const aMinute = 60_000; // far beyond every deadline here: what was put off for so long and runs, was brought forward
+const aMinute = 60_000; // far beyond every deadline here: a key with this delay that runs was brought forward
 
-/** A worker whose runs are noted. They end as the script of their key says, one outcome a run, and with `done` after that. */
+/** A worker that records its runs. Each run ends with the next outcome in the script of its key, and with `done` after the last. */
 export function scriptedWorker(scripts: Readonly<Record<string, readonly (Outcome | Error | Promise<Outcome>)[]>> = {}) {
   const runs: (Run & { readonly key: string; readonly at: number })[] = [];
   const worker: Worker = async (key, run) => {
@@ -23,7 +23,7 @@ export function scriptedWorker(scripts: Readonly<Record<string, readonly (Outcom
   return { worker, runs, keys: () => runs.map(({ key }) => key), attempts: () => runs.map(({ attempt }) => attempt) };
 }
 
-/** `makeQueue` gives an empty queue each time, which shares nothing with those before. */
+/** `makeQueue` returns an empty queue each time, which shares nothing with those before. */
 export function describeQueueContract(name: string, makeQueue: (options?: ContractOptions) => Queue | Promise<Queue>): void {
   describe(`queue contract: ${name}`, { timeout: 60_000 }, () => {
     const queues: Queue[] = [];
@@ -34,14 +34,14 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
     };
     afterEach(() => Promise.all(queues.splice(0).map((queue) => queue.drain())));
 
-    /** Resolves when all that waited before has run; with one worker, that shows what did not run as well as what did. */
+    /** Resolves when all keys that waited before have run; with one worker, that also shows which did not run. */
     const passed = async (queue: Queue, keys: () => string[]) => {
       queue.add("barrier", { priority: "initial" });
       await vi.waitFor(() => expect(keys()).toContain("barrier"), patience);
       return keys().filter((key) => key !== "barrier");
     };
 
-    test("runs what was added before and after the start, once each, in order", async () => {
+    test("keys that were added before and after the start run once each, in order", async () => {
       const queue = await open();
       const { worker, keys } = scriptedWorker();
       for (const key of ["a", "b", "a", "a"]) queue.add(key);
@@ -51,7 +51,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       expect(await passed(queue, keys)).toEqual(["a", "b", "c"]);
     });
 
-    test("what changed goes before what the initial list brought, and a key added as both has changed", async () => {
+    test("changed keys run before initial ones, and a key that was added as both counts as changed", async () => {
       const queue = await open();
       const { worker, runs, keys } = scriptedWorker();
       const adds: [string, Priority][] = [
@@ -67,7 +67,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       expect(runs.slice(0, 3).map(({ priority }) => priority)).toEqual(["changed", "changed", "initial"]);
     });
 
-    test("any number of adds during a run make one more run, and other keys do not wait for it", async () => {
+    test("any number of adds during a run cause one more run, and other keys do not wait for it", async () => {
       const queue = await open();
       const first = Promise.withResolvers<Outcome>();
       const { worker, keys } = scriptedWorker({ a: [first.promise] });
@@ -75,14 +75,14 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       queue.add("a");
       await vi.waitFor(() => expect(keys()).toEqual(["a"]), patience);
       for (let i = 0; i < 5; i++) queue.add("a");
-      expect(await passed(queue, keys)).toEqual(["a"]); // the free worker passed it by
+      expect(await passed(queue, keys)).toEqual(["a"]); // the free worker ran other keys
       first.resolve(done);
       await vi.waitFor(() => expect(keys()).toEqual(["a", "barrier", "a"]), patience);
       queue.add("after");
       await vi.waitFor(() => expect(keys()).toEqual(["a", "barrier", "a", "after"]), patience);
     });
 
-    test("no more runs at once than workers", async () => {
+    test("no more runs happen at once than there are workers", async () => {
       const queue = await open();
       let [now, most, ended] = [0, 0, 0];
       const slowly: Worker = async () => {
@@ -98,7 +98,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       expect(most).toBe(3);
     });
 
-    test("a delay is waited for, and of several the shortest counts, wherever it comes in the row", async () => {
+    test("a key waits for its delay, and of several delays the shortest counts, in any order", async () => {
       const queue = await open();
       const { worker, runs, keys } = scriptedWorker();
       queue.start(worker, 1);
@@ -110,7 +110,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       expect((runs[1]?.at ?? 0) - begin).toBeGreaterThanOrEqual(49); // a server's clock may count in whole milliseconds
     });
 
-    test("again comes after its delay, and an add comes before it", async () => {
+    test("a key runs again after the delay of `again`, and earlier on an add", async () => {
       const queue = await open();
       const { worker, runs, keys } = scriptedWorker({ a: [again(50), again(aMinute)] });
       queue.start(worker, 1);
@@ -121,7 +121,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       await vi.waitFor(() => expect(keys()).toEqual(["a", "a", "a"]), patience);
     });
 
-    test("an add during a run comes before the again that the run returns", async () => {
+    test("an add during a run takes precedence over the `again` that the run returns", async () => {
       const queue = await open();
       const first = Promise.withResolvers<Outcome>();
       const { worker, keys } = scriptedWorker({ a: [first.promise] });
@@ -136,7 +136,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
     test.each<[string, Outcome]>([
       ["done", done],
       ["again", again(0)],
-    ])("failures are counted, and forgotten with %s", async (_, good) => {
+    ])("failures are counted, and forgotten after the outcome %s", async (_, good) => {
       const queue = await open();
       const { worker, attempts } = scriptedWorker({ a: [retry, new Error("a mistake"), retry, good, retry] });
       queue.start(worker, 1);
@@ -146,7 +146,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       await vi.waitFor(() => expect(attempts().slice(4, 6)).toEqual([1, 2]), patience);
     });
 
-    test("an add during the backoff runs at once, and does not forget the failure", async () => {
+    test("an add during the backoff runs at once, and the count of failures stays", async () => {
       const queue = await open({ backoff: { base: aMinute } });
       const { worker, attempts, keys } = scriptedWorker({ a: [retry] });
       queue.start(worker, 1);
@@ -168,7 +168,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       await vi.waitFor(() => expect(attempts()).toEqual([1, 2]), patience);
     });
 
-    test("a worker that rejects harms no other key, and the listener is told why", async () => {
+    test("a worker that rejects disturbs no other key, and the listener gets the error", async () => {
       const told: string[] = [];
       const listener: QueueListener = {
         added: (key, priority) => told.push(`added ${key} ${priority}`),
@@ -193,7 +193,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       ]);
     });
 
-    test("drain waits for what runs, drops the rest and is the end", async () => {
+    test("drain waits for running keys, drops the others and ends the queue", async () => {
       const queue = await open();
       const first = Promise.withResolvers<Outcome>();
       const { worker, keys } = scriptedWorker({ running: [first.promise] });
@@ -230,7 +230,7 @@ export function describeQueueContract(name: string, makeQueue: (options?: Contra
       expect(keys()).toEqual([]);
     });
 
-    test("the state is what gauges need", async () => {
+    test("observe returns the numbers for the gauges", async () => {
       const queue = await open();
       const first = Promise.withResolvers<Outcome>();
       const { worker } = scriptedWorker({ a: [first.promise] });

@@ -1,10 +1,10 @@
-// Shares the event loop: after so much work, timers and I/O come first.
+// Divides the event loop: after so much work, timers and I/O get their turn.
 import type { Clock } from "../clock.ts";
 
 /**
- * Workers that resolve without I/O continue in microtasks, which come before everything else: without a bound, a full queue
- * would hold back the leader's heartbeat until it is empty. The time bounds work that is slow by itself, the count bounds
- * what the time does not see (a clock that stands still).
+ * Workers that resolve without I/O continue in microtasks, which run before everything else. Without a bound, a full queue would
+ * delay the renewal of the lease until it is empty. The time bounds work that is slow by itself; the count bounds it when the
+ * clock does not advance.
  */
 const longest = { runs: 256, ms: 5 };
 
@@ -20,7 +20,7 @@ export class Turns {
     this.#begin = begin;
   }
 
-  /** Makes a turn begin soon, from a macrotask of its own; asking again before it began changes nothing. */
+  /** Makes a turn begin soon, from a macrotask of its own. Another call before it began changes nothing. */
   ask(): void {
     if (this.#asked) return;
     this.#asked = true;
@@ -32,7 +32,7 @@ export class Turns {
     });
   }
 
-  /** Whether one more run fits into this turn. A turn that began long ago is over, so the first run after a pause asks for one. */
+  /** Whether one more run fits into this turn. A turn that began long ago is over, so the first run after a pause requests one. */
   take(now: number): boolean {
     return this.#runs++ < longest.runs && now - this.#began < longest.ms;
   }

@@ -11,7 +11,7 @@ test.each<[string, Address | undefined, string?, boolean?]>([
   ["localhost:8081", { host: "localhost", port: 8081 }, "localhost:8081", true],
   ["127.evil.example:80", { host: "127.evil.example", port: 80 }, "127.evil.example:80", false],
   ["0", undefined],
-])("%s", (text, address, written, loopback) => {
+])("the address %s", (text, address, written, loopback) => {
   const parsed = parseAddress("--flag", text);
   expect(parsed).toEqual(address);
   if (parsed) expect([addressText(parsed), isLoopback(parsed)]).toEqual([written, loopback]);
@@ -32,7 +32,7 @@ test.each([
   "http://x:1",
   ":8081 ",
   "127.0.0.1:8081\n",
-])("%j is refused with the flag's name", (text) => {
+])("the address %j is refused with the flag's name", (text) => {
   expect(() => parseAddress("--flag", text)).toThrow(
     `--flag must look like :8081, 127.0.0.1:8081 or [::1]:8081, or be 0 to switch it off, and is ${JSON.stringify(text)}`,
   );

@@ -1,4 +1,4 @@
-// For tests: a directory of files that is changed as the kubelet changes a mounted Secret.
+// A directory for tests that is changed as the kubelet changes a mounted Secret.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export class KubeletMount {
     for (const name of ["tls.crt", "tls.key"]) symlinkSync(join("..data", name), join(this.directory, name));
   }
 
-  /** The files are links into `..data`, a link that is swapped in one step; then the version before goes. */
+  /** The files are links into `..data`, a link that is swapped in one step; then the former version is removed. */
   swap({ certificate, key }: CertifiedKey): void {
     const before = this.#version++;
     const version = `..${this.#version}`;

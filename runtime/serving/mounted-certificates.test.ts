@@ -1,4 +1,4 @@
-// Certificates in a directory that others write to: the way of the kubelet, the way of a careless script, and without any notice.
+// Certificates in a directory that others write: as the kubelet does, as a careless script does, and without file events.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ function write(pair: Partial<CertifiedKey>, names = { certificate: "tls.crt", ke
   if (pair.key !== undefined) writeFileSync(join(directory, names.key), pair.key);
 }
 
-test("a swap of the kubelet's is taken up, and the version before may go", async () => {
+test("a swap by the kubelet is noticed, and the former version may go", async () => {
   const mount = new KubeletMount(first);
   try {
     expect(start({ directory: mount.directory }).current).toEqual(first);
@@ -59,7 +59,7 @@ test("a swap of the kubelet's is taken up, and the version before may go", async
   }
 });
 
-test("half of a pair is not taken, until the other half comes", async () => {
+test("half of a pair is not used until the other half is there", async () => {
   write(first);
   start();
   write({ certificate: second.certificate });
@@ -70,7 +70,7 @@ test("half of a pair is not taken, until the other half comes", async () => {
   await vi.waitFor(() => expect(taken).toEqual([second]), 3000);
 });
 
-test("a pair that the server refuses is not taken and harms nothing", async () => {
+test("a pair that the server refuses is not used, and the former one stays", async () => {
   write(first);
   start({
     onChange: () => {
@@ -82,19 +82,19 @@ test("a pair that the server refuses is not taken and harms nothing", async () =
   expect(mounted?.current).toEqual(first);
 });
 
-test("the names of OLM are known too", () => {
+test("the file names of OLM are known", () => {
   write(first, { certificate: "apiserver.crt", key: "apiserver.key" });
   expect(start().current).toEqual(first);
 });
 
-test("without a pair there is nothing to start with", () => {
+test("watching a directory without a pair fails", () => {
   expect(() => start()).toThrow(/has neither tls.crt and tls.key nor apiserver.crt and apiserver.key/);
   write({ certificate: first.certificate, key: second.key });
   expect(() => start()).toThrow(/does not fit/);
 });
 
-test("a change that nobody tells of is found by the poll, once, and nothing after the end", async () => {
-  // A watch of the directory does not see what happens in one below it.
+test("a change without file events is found by polling, once, and not after the stop", async () => {
+  // A watch of the directory does not report changes in a subdirectory.
   mkdirSync(join(directory, "below"));
   for (const name of ["tls.crt", "tls.key"]) symlinkSync(join("below", name), join(directory, name));
   const below = { certificate: "below/tls.crt", key: "below/tls.key" };

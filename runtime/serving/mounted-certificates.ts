@@ -1,5 +1,5 @@
-// The certificate of a server where somebody else makes it (OLM, cert-manager, an administrator) and mounts it as files:
-// taken up again whenever the files change.
+// A server's certificate that is made elsewhere (OLM, cert-manager, an administrator) and mounted as files; it is read again
+// whenever the files change.
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import { describeCertificate, fits } from "../certificates/inspect.ts";
@@ -9,32 +9,32 @@ import type { Log } from "../observability/log.ts";
 
 export interface MountedOptions {
   readonly directory: string;
-  /** Called with each pair that replaces another. When it throws, the pair is not taken, and tried again later. */
+  /** Called with each new pair. If it throws, the pair is not used, and is tried again later. */
   readonly onChange: (pair: CertifiedKey) => void;
   readonly log: Pick<Log, "info" | "warn">;
   readonly clock?: Clock;
-  /** A minute unless told: some mounts never tell of a change. */
+  /** Default: a minute. Needed because some mounts cause no file events. */
   readonly pollMs?: number;
 }
 
 export interface MountedCertificates {
-  /** The last pair that was whole. */
+  /** The last complete pair. */
   readonly current: CertifiedKey;
   stop(): void;
 }
 
 type Reading = { readonly pair: CertifiedKey } | { readonly problem: string };
 
-/** The names that cert-manager and a TLS Secret have, and those that OLM has besides. */
+/** File names of cert-manager and TLS Secrets, and those of OLM. */
 const fileNames = [
   ["tls.crt", "tls.key"],
   ["apiserver.crt", "apiserver.key"],
 ] as const;
 
-/** A swap is several events in a row; reading after the last of them finds it whole. */
+/** A swap causes several events in a row; after the last one the files are complete. */
 const quietMs = 50;
 
-/** Throws when the directory has no pair that fits; later, such a state is only reported, and the pair before stays. */
+/** Throws when the directory has no matching pair. Later this is only logged, and the former pair stays. */
 export function watchMountedCertificates(options: MountedOptions): MountedCertificates {
   const { directory, onChange, log, clock = systemClock, pollMs = 60_000 } = options;
   const first = read(directory);
@@ -55,7 +55,7 @@ export function watchMountedCertificates(options: MountedOptions): MountedCertif
     try {
       onChange(pair);
     } catch (error) {
-      return `the new one is refused: ${error instanceof Error ? error.message : error}`; // a key that TLS finds too weak, say
+      return `the new one is refused: ${error instanceof Error ? error.message : error}`; // e.g. a key too weak for TLS
     }
     current = pair;
     const { notAfter } = describeCertificate(pair.certificate);
@@ -88,18 +88,18 @@ export function watchMountedCertificates(options: MountedOptions): MountedCertif
   };
 }
 
-/** Kubernetes swaps the link `..data` beside the files, which is an event of the directory and not of the files. */
+/** Watches the directory: the kubelet swaps the link `..data`, which is no event of the files themselves. */
 function tryWatch(directory: string, log: MountedOptions["log"], onEvent: () => void): FSWatcher | undefined {
   const fallBack = (error: unknown) => log.warn({ path: directory, error }, "the certificate is only polled for changes");
   try {
     return watch(directory, { persistent: false }, onEvent).on("error", fallBack);
   } catch (error) {
-    fallBack(error); // too many watches on the node, most likely
+    fallBack(error); // most likely the node's limit of watches
     return undefined;
   }
 }
 
-/** Certificate and key are two files: between two writes they may not fit each other. */
+/** Certificate and key are two files: between two writes they may not match. */
 function read(directory: string): Reading {
   for (const [certificateName, keyName] of fileNames) {
     const pair = { certificate: readText(join(directory, certificateName)), key: readText(join(directory, keyName)) };

@@ -1,5 +1,5 @@
-// What our small HTTP servers have in common: they say clearly why they can't listen, they outlive what clients do to
-// them, and they end without cutting answers off.
+// The common parts of our small HTTP servers: they report clearly why they can't listen, survive misbehaving clients, and end
+// without cutting answers off.
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
@@ -8,17 +8,17 @@ import type { Log } from "../observability/log.ts";
 import { type Address, addressText } from "./address.ts";
 
 export interface Serving {
-  /** The port that it listens on: the one that was asked for, or the one that was found free. */
+  /** The port that the server listens on: the requested one, or the free one that was chosen. */
   readonly port: number;
-  /** Takes nothing new, lets answers that have begun end, and cuts them off when they take too long. Can be called again. */
+  /** Accepts no new connections, lets answers under way end, and cuts them off after the grace. Can be called again. */
   stop(): Promise<void>;
 }
 
-/** A client gets this long to say what it wants. Connections are few and cheap, but not for ever. */
+/** Limits for slow and idle clients. */
 export const serverLimits = {
   headersTimeout: 10_000,
   requestTimeout: 10_000,
-  keepAliveTimeout: 90_000, // longer than the time between two scrapes, and what controller-runtime has
+  keepAliveTimeout: 90_000, // longer than the time between two scrapes; controller-runtime's value
   connectionsCheckingInterval: 5000,
 } as const satisfies ServerOptions;
 
@@ -27,11 +27,11 @@ const defaultGraceMilliseconds = 5000;
 
 export interface ListenOptions {
   readonly address: Address;
-  /** The flag that said so, for messages. */
+  /** The flag with the address, for messages. */
   readonly flag: string;
   readonly log: Log;
   readonly clock?: Clock | undefined;
-  /** How long answers that have begun may take to end when it is stopped. */
+  /** How long answers under way may take when the server is stopped. */
   readonly graceMilliseconds?: number | undefined;
 }
 
@@ -42,11 +42,11 @@ export async function listen(server: Server | TlsServer, options: ListenOptions)
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on("error", (error: NodeJS.ErrnoException) => {
     if (!server.listening) return reject(cannotListen(flag, address, error));
-    // Too many open files, for one. Without a listener it would end the process.
+    // For example too many open files. Without a listener the error would end the process.
     log.error({ address: addressText(address), error }, "the server can't take a connection");
   });
   server.on("request", (_: IncomingMessage, response: ServerResponse) => {
-    // A connection whose last answer ends after the stop is kept alive otherwise, and the stop waits for it.
+    // Otherwise a connection whose last answer ends after the stop is kept alive, and the stop waits for it.
     response.once("close", () => server.listening || server.closeIdleConnections());
   });
   server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, resolve);
@@ -67,7 +67,7 @@ function cannotListen(flag: string, address: Address, error: NodeJS.ErrnoExcepti
   return new Error(`${flag}: can't listen on ${addressText(address)}: ${why}`, { cause: error });
 }
 
-/** All of them: a server knows of a connection only when its TLS handshake is over, and waits for one that never comes to it. */
+/** All connections: the server itself does not know one before its TLS handshake, and `close` waits for one that never completes it. */
 function openSockets(server: Server | TlsServer): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -78,7 +78,7 @@ function openSockets(server: Server | TlsServer): ReadonlySet<Socket> {
 }
 
 async function stop(server: Server | TlsServer, sockets: ReadonlySet<Socket>, clock: Clock, graceMilliseconds: number): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve)); // this ends the connections that are idle now
+  const closed = new Promise((resolve) => server.close(resolve)); // also closes idle connections
   const cancel = clock.schedule(graceMilliseconds, () => {
     for (const socket of sockets) socket.destroy();
   });
@@ -92,7 +92,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** For GET and HEAD only. A handler that fails answers 500, and why is for the log: who asks may be anybody. */
+/** Accepts GET and HEAD only. A handler that fails answers 500; only the log has the reason, since anyone may send requests. */
 export function answering(log: Log, handle: (request: IncomingMessage, url: URL) => Promise<Answer>): RequestListener {
   return async (request, response) => {
     const url = URL.parse(request.url ?? "/", "http://localhost");
@@ -117,5 +117,5 @@ function send(response: ServerResponse, { status, text, headers }: Answer): void
     "content-length": body.length,
     ...headers,
   });
-  response.end(body); // Node leaves it out when the request was HEAD
+  response.end(body); // Node omits it for a HEAD request
 }

@@ -1,4 +1,4 @@
-// Webhooks as the API server asks them: what its callers see, what goes past them, and what a dead server stops.
+// Webhooks with a real API server: what its callers see, which requests skip the webhook, and what a dead server blocks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
 import { eventuallySucceeds } from "../../tools/eventually.ts";
@@ -68,8 +68,8 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-describe("while it is served", () => {
-  test("an object that is wrong is refused with message and causes", async () => {
+describe("while the webhook is served,", () => {
+  test("an invalid object is refused with message and causes", async () => {
     const error = await kube.create(widgets, widget("big", { size: 101 })).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Invalid);
     expect((error as Invalid).message).toContain(
@@ -86,7 +86,7 @@ describe("while it is served", () => {
     );
   });
 
-  test("a mutation sets a field, and leaves what is set", async () => {
+  test("a mutation sets a missing field, and leaves one that is set", async () => {
     expect((await kube.create(widgets, widget("grey", { size: 1 }))).spec).toEqual({ size: 1, color: "grey" });
     expect((await kube.create(widgets, widget("red", { size: 1, color: "red" }))).spec).toEqual({ size: 1, color: "red" });
   });
@@ -98,20 +98,20 @@ describe("while it is served", () => {
     expect([status, headers["warning"]]).toEqual([201, '299 - "this is rather big"']);
   });
 
-  test("an update sees the object before, and a deletion too", async () => {
+  test("the handler gets the old object of an update and of a deletion", async () => {
     await kube.create(widgets, widget("protected", { size: 9 }));
     await expect(kube.mergePatch(widgets, widgetKey("protected"), { spec: { size: 8 } })).rejects.toThrow(/a widget never shrinks/);
     await expect(kube.delete(widgets, widgetKey("protected"))).rejects.toThrow(Forbidden);
   });
 
-  test("a handler that throws refuses, and says whose fault it is", async () => {
+  test("a handler that throws refuses, and names the operator as the cause", async () => {
     const refused = kube.create(widgets, widget("thrown", { size: 500 }));
     await expect(refused).rejects.toThrow(`${secondHalf}: no such table`);
     await expect(refused).rejects.toMatchObject({ code: 500, reason: "InternalError" });
     expect(counted.at(-1)).toBe("/check 500");
   });
 
-  test("a handler that hangs refuses before the API server loses patience", async () => {
+  test("a handler that hangs refuses before the API server times out", async () => {
     const begin = performance.now();
     const refused = kube.create(widgets, widget("hung", { size: 504 }));
     await expect(refused).rejects.toThrow(`${secondHalf}: it did not decide within 4 s`);
@@ -119,7 +119,7 @@ describe("while it is served", () => {
     expect(counted.at(-1)).toBe("/check 504");
   });
 
-  test("what is not asked about is not asked about", async () => {
+  test("a change of metadata skips it, a change of the spec does not", async () => {
     await kube.create(widgets, widget("quiet", { size: 2 }));
     counted = [];
     await kube.mergePatch(widgets, widgetKey("quiet"), { metadata: { labels: { a: "b" }, finalizers: ["test.example.com/keep"] } });
@@ -128,7 +128,7 @@ describe("while it is served", () => {
     expect(counted).toEqual(["/color 200", "/check 200"]);
   });
 
-  test("a kind's object may have no spec, before or after", async () => {
+  test("an object may have no spec, before or after an update", async () => {
     await kube.create(widgets, widget("bare"));
     counted = [];
     await kube.mergePatch(widgets, widgetKey("bare"), { metadata: { labels: { a: "b" } } });
@@ -136,13 +136,13 @@ describe("while it is served", () => {
     for (const spec of [{ color: "red" }, null]) {
       counted = [];
       await kube.mergePatch(widgets, widgetKey("bare"), { spec });
-      // Both in this order, as often as the API server tries: it begins a patch anew when its copy was behind.
+      // Both in this order, for each try of the API server: it repeats a patch when its copy was behind.
       expect(counted.join(", ")).toMatch(/^\/color 200, \/check 200(, \/color 200, \/check 200)*$/);
     }
   });
 });
 
-describe("while nobody serves it", () => {
+describe("while the webhook is not served,", () => {
   let operator: KubeClient;
 
   beforeAll(async () => {
@@ -161,13 +161,13 @@ describe("while nobody serves it", () => {
     await expect(change()).rejects.toThrow(/failed calling webhook "(checking|coloring)\.test\.example\.com".*connection refused/);
   });
 
-  test("labels change, and the last finalizer goes and with it the object", async () => {
+  test("labels can change, and the last finalizer can be removed, which deletes the object", async () => {
     await kube.mergePatch(widgets, widgetKey("left"), { metadata: { labels: { a: "b" } } });
     await kube.mergePatch(widgets, widgetKey("waiting"), { metadata: { finalizers: null } });
     expect(await kube.find(widgets, widgetKey("waiting"))).toBeUndefined();
   });
 
-  test("the operator itself does all of it", async () => {
+  test("the operator itself can create, change and delete", async () => {
     await operator.create(widgets, widget("own", { size: 1000 }));
     await operator.mergePatch(widgets, widgetKey("own"), { spec: { size: 2 } });
     await operator.delete(widgets, widgetKey("own"));

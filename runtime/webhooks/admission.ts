@@ -1,4 +1,4 @@
-// What the API server asks a webhook and what it may answer: AdmissionReview of admission.k8s.io/v1.
+// The requests of the API server to a webhook and the answers: AdmissionReview of admission.k8s.io/v1.
 import type { JsonPatch } from "../kube/client.ts";
 import type { Cause } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -15,16 +15,16 @@ interface Question {
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
   readonly subResource?: string;
-  /** Empty for what belongs to the cluster. */
+  /** Empty for a cluster-scoped kind. */
   readonly namespace: string;
-  /** Empty when the API server is to choose it. */
+  /** Empty when the API server generates it. */
   readonly name: string;
   readonly userInfo: UserInfo;
   /** Nothing will be stored. */
   readonly dryRun: boolean;
 }
 
-/** What is about to happen. The API server's schema has been applied to the objects; `T` is not checked here. */
+/** The change that the API server asks about. It has validated the objects by their schema; `T` is not checked here. */
 export type AdmissionRequest<T extends KubeObject = KubeObject> = Question &
   (
     | { readonly operation: "CREATE"; readonly object: T; readonly oldObject: undefined }
@@ -42,13 +42,13 @@ export interface Denied extends Denial {
 }
 
 export interface Denial {
-  /** For people: what is wrong and what to do. The API server puts the webhook's name before it. */
+  /** For people: the problem and what to do. The API server prefixes the webhook's name. */
   readonly message: string;
-  /** Unless told: `Invalid` when there are causes, otherwise `Forbidden`. */
+  /** Default: `Invalid` with causes, otherwise `Forbidden`. */
   readonly reason?: string;
-  /** Unless told: 422 when there are causes, otherwise 403. */
+  /** Default: 422 with causes, otherwise 403. */
   readonly code?: number;
-  /** The fields that are wrong. kubectl shows these in place of the message. */
+  /** The invalid fields. kubectl shows them in place of the message. */
   readonly causes?: readonly Cause[];
   readonly warnings?: readonly string[];
 }
@@ -62,11 +62,11 @@ export interface Patched {
 export type Validation = Allowed | Denied;
 export type Mutation = Validation | Patched;
 
-/** The signal is aborted when the answer would come too late. */
+/** The signal is aborted when an answer would be too late. */
 export type ValidateHandler<T extends KubeObject> = (request: AdmissionRequest<T>, signal: AbortSignal) => Validation | Promise<Validation>;
 export type MutateHandler<T extends KubeObject> = (request: AdmissionRequest<T>, signal: AbortSignal) => Mutation | Promise<Mutation>;
 
-/** Warnings reach people through kubectl; the API server cuts them at 256 characters each. */
+/** kubectl shows warnings to the user; the API server cuts each at 256 characters. */
 export function allowed(warnings: readonly string[] = []): Allowed {
   return { kind: "allowed", warnings };
 }
@@ -79,7 +79,7 @@ export function patched(operations: JsonPatch, warnings: readonly string[] = [])
   return { kind: "patched", operations, warnings };
 }
 
-/** The body is not a question that we can answer; the message is for people. */
+/** The body is no AdmissionReview that we can answer. The message is for people. */
 export class NotAReview extends Error {
   override readonly name = "NotAReview";
 }
@@ -99,7 +99,7 @@ export function parseReview(text: string): AdmissionRequest {
   if (!request?.uid || !request.kind || !request.resource || !request.userInfo)
     throw new NotAReview("the AdmissionReview has no whole request");
   const { operation } = request;
-  const object = request.object ?? undefined; // null where it does not apply
+  const object = request.object ?? undefined; // null if the operation has none
   const oldObject = request.oldObject ?? undefined;
   const whole =
     (operation === "CREATE" && object) || (operation === "UPDATE" && object && oldObject) || (operation === "DELETE" && oldObject);
@@ -108,7 +108,7 @@ export function parseReview(text: string): AdmissionRequest {
   return { ...request, namespace, name, dryRun, object, oldObject } as AdmissionRequest;
 }
 
-/** The AdmissionReview that answers. */
+/** The AdmissionReview with the answer. */
 export function reviewResponse(request: AdmissionRequest, verdict: Mutation): object {
   const { uid } = request;
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, ...response(request, verdict) } };
@@ -127,7 +127,7 @@ function response(request: AdmissionRequest, verdict: Mutation): object {
       const { message, causes = [], warnings = [] } = verdict;
       const invalid = causes.length > 0;
       const { reason = invalid ? "Invalid" : "Forbidden", code = invalid ? 422 : 403 } = verdict;
-      // With kind and name, kubectl says which object is invalid.
+      // kubectl needs kind and name to say which object is invalid.
       const details = { group: request.kind.group, kind: request.kind.kind, name: request.name, causes };
       return { allowed: false, warnings, status: { status: "Failure", message, reason, code, ...(invalid ? { details } : {}) } };
     }

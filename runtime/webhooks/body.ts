@@ -1,7 +1,7 @@
-// Reads the body of a request, within a limit.
+// Reads the body of a request, up to a limit.
 import type { IncomingMessage } from "node:http";
 
-/** Undefined when it is larger than the limit; what is over it is not kept. Rejects when the request breaks off. */
+/** Undefined when the body is larger than the limit. Rejects when the request breaks off. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-// What is made of a webhook configuration, and of one that can't be had.
+// Patches of webhook configurations, and configurations that can't be read.
 import { describe, expect, test } from "vitest";
 import { KubeClient } from "../kube/client.ts";
 import { Unreachable } from "../kube/errors.ts";
@@ -21,7 +21,7 @@ function answering(status: number): KubeClient {
   return new KubeClient({ send } as unknown as Transport, { fieldManager: "test" });
 }
 
-test("a patch touches only what differs, under the name and the version that were seen", () => {
+test("a bundle patch changes only webhooks that differ, under the observed names and version", () => {
   expect(bundlePatch(configuration("A", undefined, "B", "A"), "A")).toEqual([
     { op: "replace", path: "/metadata/resourceVersion", value: "7" },
     { op: "test", path: "/webhooks/1/name", value: "w1" },
@@ -33,23 +33,23 @@ test("a patch touches only what differs, under the name and the version that wer
   expect(bundlePatch(configuration(), "A")).toBeUndefined();
 });
 
-describe("a configuration that can't be had", () => {
+describe("a configuration that can't be read:", () => {
   test.each([
-    ["a missing one has no webhook that could distrust us", 404, [], []],
-    ["one that may not be read may trust nothing of ours", 403, [""], [expect.stringMatching(/can't be kept current in it/)]],
+    ["a missing configuration has no webhook that could distrust us", 404, [], []],
+    ["a forbidden configuration counts as trusting none of ours", 403, [""], [expect.stringMatching(/can't be kept current in it/)]],
   ])("%s", async (_, status, trusted, problems) => {
     const observed = await observeConfigurations(answering(status), [name]);
     expect(trustedBundles(observed)).toEqual(trusted);
     expect(await publishBundle(answering(status), observed, "A")).toEqual(problems);
   });
 
-  test("without an answer nothing is known, and the caller tries again", async () => {
+  test("without an answer of the API server, observing rejects and the caller retries", async () => {
     const send = () => Promise.reject(new Unreachable("no answer"));
     const kube = new KubeClient({ send } as unknown as Transport, { fieldManager: "test" });
     await expect(observeConfigurations(kube, [name])).rejects.toThrow(Unreachable);
   });
 });
 
-test("each webhook counts by itself", () => {
+test("the trusted bundle is determined for each webhook", () => {
   expect(trustedBundles([{ state: "found", name, object: configuration("A", undefined, "B") }])).toEqual(["A", "", "B"]);
 });

@@ -1,5 +1,5 @@
-// The authorities that the API server trusts when it calls our webhooks: read from the webhook configurations, and written
-// there when they differ. The configurations themselves come from manifests.
+// The authorities that the API server trusts for our webhooks: reads them from the webhook configurations and updates them
+// there. The configurations themselves come from manifests.
 import type { JsonPatch, KubeClient } from "../kube/client.ts";
 import { ApiError, Conflict, NotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -14,7 +14,7 @@ export interface WebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly { readonly name: string; readonly clientConfig: { readonly caBundle?: string } }[];
 }
 
-/** A configuration as it was read, or why it could not be. */
+/** A configuration as it was read, or the reason why it was not. */
 export type Observed =
   | { readonly state: "found"; readonly name: ConfigurationName; readonly object: WebhookConfiguration }
   | { readonly state: "missing"; readonly name: ConfigurationName; readonly problem: string }
@@ -37,7 +37,7 @@ export async function observeConfigurations(kube: KubeClient, names: readonly Co
   return await Promise.all(names.map((name) => observe(kube, name)));
 }
 
-/** What each webhook trusts. Of a configuration that can't be read we must assume that it trusts nothing of ours. */
+/** The bundle that each webhook trusts. For an unreadable configuration we must assume that it trusts none of ours. */
 export function trustedBundles(observed: readonly Observed[]): string[] {
   return observed.flatMap((configuration) => {
     if (configuration.state === "missing") return [];
@@ -47,8 +47,8 @@ export function trustedBundles(observed: readonly Observed[]): string[] {
 }
 
 /**
- * Makes all webhooks of the configurations trust the bundle; resolves to what did not work, for people. Rejects with Conflict
- * when a configuration has changed since it was observed: another replica may have given it a newer bundle than ours.
+ * Makes all webhooks of the configurations trust the bundle; resolves to the problems, for people. Rejects with Conflict when a
+ * configuration has changed since it was observed: another replica may have given it a newer bundle than ours.
  */
 export async function publishBundle(kube: KubeClient, observed: readonly Observed[], bundle: string): Promise<string[]> {
   const problems = await Promise.all(
@@ -69,17 +69,17 @@ export async function publishBundle(kube: KubeClient, observed: readonly Observe
   return problems.filter((text) => text !== undefined);
 }
 
-/** Undefined when all of them trust exactly the bundle. */
+/** Undefined when all webhooks trust exactly the bundle. */
 export function bundlePatch({ metadata, webhooks = [] }: WebhookConfiguration, bundle: string): JsonPatch | undefined {
   const operations = webhooks.flatMap(({ name, clientConfig }, index): JsonPatch => {
     if (decode(clientConfig.caBundle) === bundle) return [];
     return [
-      { op: "test", path: `/webhooks/${index}/name`, value: name }, // an index alone could meet another webhook
+      { op: "test", path: `/webhooks/${index}/name`, value: name }, // an index alone might hit another webhook
       { op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: Buffer.from(bundle).toString("base64") },
     ];
   });
   if (operations.length === 0) return undefined;
-  // Not a test: setting it makes the API server answer with a conflict, and a test that fails only with "invalid".
+  // Not a "test" operation: a failed one is answered with "invalid", but a wrong resourceVersion with a conflict.
   return [{ op: "replace", path: "/metadata/resourceVersion", value: metadata.resourceVersion }, ...operations];
 }
 
@@ -92,7 +92,7 @@ async function observe(kube: KubeClient, name: ConfigurationName): Promise<Obser
   }
 }
 
-/** Only an answer of the API server's is about this configuration; anything else is for the caller to try again. */
+/** Only an answer of the API server is about this configuration; the caller retries after anything else. */
 function problem({ kind, name }: ConfigurationName, error: unknown): string {
   if (!(error instanceof ApiError) || error instanceof Conflict) throw error;
   if (error instanceof NotFound) return `${kind} ${name} does not exist: its webhooks are not called until it is applied`;

@@ -1,5 +1,5 @@
-// Keeps self-made certificates current for as long as the process lives: now, when one of them or a configuration changes, and
-// when it is time.
+// Keeps self-made certificates current while the process lives: checks them at the start, when the Secret or a configuration
+// changes, and periodically.
 import { Cache } from "../cache/cache.ts";
 import type { CertifiedKey } from "../certificates/issue.ts";
 import { type Cancel, systemClock } from "../clock.ts";
@@ -10,7 +10,7 @@ import { type Keeping, keepCertificates, type SelfMadeDependencies, secrets } fr
 
 const retryMilliseconds = 30_000;
 
-/** Looks after the certificate that the operator makes for itself, now and whenever it is time to look again. */
+/** Keeps the certificate that the operator makes for itself. */
 export class CertificateKeeper {
   readonly #deps: SelfMadeDependencies;
   readonly #onChange: (certificate: CertifiedKey) => void;
@@ -22,7 +22,7 @@ export class CertificateKeeper {
   #told = "";
   problem: string | undefined;
 
-  /** Fails when there is no certificate to begin with: without one there is nothing to serve. */
+  /** Rejects when there is no certificate to begin with: there would be nothing to serve. */
   static async start(deps: SelfMadeDependencies, onChange: (certificate: CertifiedKey) => void): Promise<CertificateKeeper> {
     const keeper = new CertificateKeeper(await keepCertificates(deps), deps, onChange);
     keeper.#watch();
@@ -46,8 +46,8 @@ export class CertificateKeeper {
   }
 
   /**
-   * A configuration that was applied anew has lost its authorities, and refuses everything until it has them again. In caches of
-   * their own: one has all objects of a kind or a selection, and the controllers' start must not depend on this.
+   * A configuration that is applied again loses its authorities, and the API server refuses all requests until it has them. Uses
+   * caches of its own: a cache has one selection for each kind, and the controllers' start must not depend on these.
    */
   #watch(): void {
     const { kube: client, configurations, secret } = this.#deps;
@@ -73,14 +73,14 @@ export class CertificateKeeper {
 
   #again(milliseconds: number): void {
     if (this.#looking && milliseconds === 0) {
-      this.#changed = true; // it may have seen what was before the change
+      this.#changed = true; // the look under way may have read the state before the change
       return;
     }
     this.#cancel();
     if (!this.#ended.signal.aborted) this.#cancel = systemClock.schedule(milliseconds, () => void this.#look());
   }
 
-  /** One at a time: the answer of an earlier look must not replace that of a later one. */
+  /** One look at a time: the result of an earlier one must not replace that of a later one. */
   async #look(): Promise<void> {
     this.#looking = true;
     this.#changed = false;

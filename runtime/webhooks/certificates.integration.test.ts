@@ -1,4 +1,4 @@
-// Certificates of webhooks on a real API server: replicas that share them, rotation and swaps while the webhook is asked all the time.
+// Webhook certificates on a real API server: shared by replicas, rotated and swapped while the webhook is called all the time.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
@@ -57,7 +57,7 @@ function checking(name: string): ConfigurationName {
   return { kind: "ValidatingWebhookConfiguration", name };
 }
 
-/** Allows everything. A connection for each request, so that every request sees the certificate of now. */
+/** Allows everything. One connection for each request, so that each request sees the present certificate. */
 async function serve(name: string, certificate: CertifiedKey): Promise<{ server: WebhookServer; asked: () => number }> {
   let asked = 0;
   const server = new WebhookServer({
@@ -85,7 +85,7 @@ async function authorities(name: string): Promise<string[]> {
   return splitBundle(bundle);
 }
 
-test("replicas that start at once end with the same certificate", async () => {
+test("replicas that start at the same time end with the same certificate", async () => {
   lines = [];
   const kept = await Promise.all([1, 2, 3, 4].map(() => keepCertificates(selfMade("race", { kube: replica(), configurations: [] }))));
   expect(new Set(kept.map(({ serving }) => serving.certificate)).size).toBe(1);
@@ -93,7 +93,7 @@ test("replicas that start at once end with the same certificate", async () => {
   expect(lines.filter((line) => line.includes("first time"))).toHaveLength(1);
 });
 
-test("a configuration that is missing is told, and filled as soon as it is there; then nothing is written any more", async () => {
+test("a missing configuration is reported, and filled as soon as it exists; then nothing more is written", async () => {
   const first = await keepCertificates(selfMade("late"));
   expect(first.missing).toEqual(["ValidatingWebhookConfiguration late does not exist: its webhooks are not called until it is applied"]);
   expect(first.problems).toEqual([]);
@@ -110,7 +110,7 @@ test("a configuration that is missing is told, and filled as soon as it is there
   await unconfigure("late");
 });
 
-test("a configuration that has changed since it was read is left alone", async () => {
+test("a configuration that has changed since it was read is not overwritten", async () => {
   const { serving } = await keepCertificates(selfMade("stale", { configurations: [] }));
   await serve("stale", serving);
   const observed = await observeConfigurations(kube, [checking("stale")]);
@@ -121,8 +121,8 @@ test("a configuration that has changed since it was read is left alone", async (
   await unconfigure("stale");
 });
 
-test("nobody notices a rotation: new authority with a leaf of the old one, take-over, end of the old one", async () => {
-  // The API server has the real time, so the certificates' past is made up: the authority is 6.5 of its 9 hours old by now.
+test("no request fails during a rotation: new authority with a leaf of the old one, takeover, end of the old one", async () => {
+  // The API server uses the real time, so the certificates are backdated: the authority is 6.5 of its 9 hours old.
   const start = Date.now();
   let now = new Date(start - 6.5 * hour);
   const keep = () => keepCertificates(selfMade("turn", { authorityLifetimeMs: 9 * hour, leafLifetimeMs: 9 * hour, now: () => now }));
@@ -151,7 +151,7 @@ test("nobody notices a rotation: new authority with a leaf of the old one, take-
   await unconfigure("turn");
 });
 
-test("what is broken in the Secret is made anew by one of the replicas, and trusted at once", async () => {
+test("broken certificates in the Secret are replaced by one of the replicas, and trusted at once", async () => {
   const first = await keepCertificates(selfMade("broken"));
   const { server } = await serve("broken", first.serving);
   await keepCertificates(selfMade("broken"));
@@ -168,7 +168,7 @@ test("what is broken in the Secret is made anew by one of the replicas, and trus
   await unconfigure("broken");
 });
 
-test("nobody notices when a mounted certificate is swapped as the kubelet does it", async () => {
+test("no request fails when a mounted certificate is swapped as the kubelet does it", async () => {
   const now = new Date();
   const authority = await createAuthority({ commonName: "cert-manager", lifetimeMs: hour, now });
   const make = () =>

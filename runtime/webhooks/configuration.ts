@@ -1,11 +1,11 @@
-// The entry of a webhook configuration, as every webhook of an operator should have it: strict, quick, and never in the way
-// of the operator itself or of an object's end.
+// The entry of a webhook configuration, as every webhook of an operator should have it: strict, quick, and never blocking the
+// operator itself or the deletion of an object.
 import type { Resource } from "../kube/resource.ts";
 import type { AdmissionRequest } from "./admission.ts";
 
 export type Operation = AdmissionRequest["operation"];
 
-/** What becomes of a request when nobody answers. Ignore is for kinds of others: they must not depend on us. */
+/** Whether a request passes when no server answers. Ignore is for kinds of others: they must not depend on us. */
 export type FailurePolicy = "Fail" | "Ignore";
 
 export interface WebhookOptions {
@@ -13,12 +13,12 @@ export interface WebhookOptions {
   readonly name: string;
   readonly resource: Resource;
   readonly operations: readonly Operation[];
-  /** Fail unless told. */
+  /** Default: Fail. */
   readonly failurePolicy?: FailurePolicy;
   readonly client: ServiceClient | UrlClient;
-  /** Whose requests are not asked about: `system:serviceaccount:<namespace>:<name>`. */
+  /** Requests of this user skip the webhook: `system:serviceaccount:<namespace>:<name>`. */
   readonly operatorUsername: string;
-  /** More conditions, all of which must hold for the webhook to be called. */
+  /** Further conditions, all of which must hold for the webhook to be called. */
   readonly matchConditions?: readonly MatchCondition[];
 }
 
@@ -56,7 +56,7 @@ export interface WebhookEntry {
   readonly matchConditions: readonly MatchCondition[];
 }
 
-/** The same for validating and mutating webhooks. The authorities in `caBundle` are put in later, by the operator or by OLM. */
+/** The same for validating and mutating webhooks. The operator or OLM fills in `caBundle` later. */
 export function webhookEntry(options: WebhookOptions): WebhookEntry {
   const { name, resource, operations, failurePolicy = "Fail", client, operatorUsername, matchConditions = [] } = options;
   const updates = operations.includes("UPDATE") ? [notMetadataOnly] : [];
@@ -74,20 +74,20 @@ export function webhookEntry(options: WebhookOptions): WebhookEntry {
 }
 
 function ruleFor({ apiVersion, plural, namespaced }: Resource, operations: readonly Operation[]): Rule {
-  const [version = "", group = ""] = apiVersion.split("/").reverse(); // the core group has no name, and `v1` is all there is
+  const [version = "", group = ""] = apiVersion.split("/").reverse(); // the core group has no name: `v1`
   const scope = namespaced ? "Namespaced" : "Cluster";
   return { apiGroups: [group], apiVersions: [version], resources: [plural], operations, scope };
 }
 
-/** The operator's own writes would otherwise need the operator's own webhook: with one replica that is starting, for ever. */
+/** Without this, the operator's writes would need its own webhook: while the only replica starts, that would block for ever. */
 function notTheOperator(username: string): MatchCondition {
   return { name: "not-the-operator", expression: `request.userInfo.username != ${JSON.stringify(username)}` };
 }
 
 /**
- * Labels, owners and above all finalizers change freely: garbage collection, namespace deletion and people who unblock a
- * deletion must get through while nobody serves the webhook. An error in an expression refuses the request, so each field
- * is looked at only where it is: `object` is null on DELETE, `oldObject` on CREATE, and a kind may have no spec.
+ * Changes of labels, owners and above all finalizers skip the webhook: garbage collection, namespace deletion and people who
+ * unblock a deletion must get through while no server answers. An error in an expression refuses the request, so each field is
+ * read only if it exists: `object` is null on DELETE, `oldObject` on CREATE, and a kind may have no spec.
  */
 const notMetadataOnly: MatchCondition = {
   name: "not-metadata-only",

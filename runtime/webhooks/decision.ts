@@ -1,11 +1,11 @@
-// Asks a handler, and makes a clear refusal of it when it throws or does not come back.
+// Calls a handler, and turns an error or a timeout of it into a clear refusal.
 import { type AdmissionRequest, denied, type Mutation } from "./admission.ts";
 
 export type Handler = (request: AdmissionRequest, signal: AbortSignal) => Mutation | Promise<Mutation>;
 
 export interface Decision {
   readonly verdict: Mutation;
-  /** The fault is ours. */
+  /** Set if the operator is at fault, not the request. */
   readonly failure?: { readonly code: 500 | 504; readonly message: string; readonly error: unknown };
 }
 

@@ -1,5 +1,5 @@
-// The webhooks' own certificates where nobody else makes them: kept in one Secret that all replicas share, and rotated by
-// whichever replica comes first.
+// The webhooks' own certificates where no other system makes them: stored in one Secret that all replicas share, and rotated by
+// the replica that comes first.
 import { carryOut, type Making } from "../certificates/carry-out.ts";
 import type { CertifiedKey } from "../certificates/issue.ts";
 import { type Kept, planRotation } from "../certificates/rotation.ts";
@@ -11,30 +11,30 @@ import type { Log } from "../observability/log.ts";
 import { type ConfigurationName, type Observed, observeConfigurations, publishBundle, trustedBundles } from "./ca-bundles.ts";
 
 export interface SelfMadeDependencies {
-  /** Every replica keeps the certificates, so its writes must not depend on being the leader. */
+  /** Every replica keeps the certificates, so its writes must not depend on leadership. */
   readonly kube: KubeClient;
   readonly secret: Key;
-  /** Given to the Secret when it is made. */
+  /** Labels of the Secret when it is created. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly configurations: readonly ConfigurationName[];
   /** DNS names and addresses by which the API server calls us: `<service>.<namespace>.svc`. */
   readonly names: readonly string[];
   readonly commonName: string;
-  /** A year unless told. */
+  /** Default: a year. */
   readonly authorityLifetimeMs?: number;
-  /** 90 days unless told. */
+  /** Default: 90 days. */
   readonly leafLifetimeMs?: number;
   readonly now: () => Date;
   readonly log: Pick<Log, "info" | "warn">;
 }
 
 export interface Keeping {
-  /** What to serve from now on. */
+  /** The certificate to serve from now on. */
   readonly serving: CertifiedKey;
   readonly nextCheckMs: number;
-  /** Configurations that are not there: their webhooks are not called, which is no problem of ours. */
+  /** Configurations that don't exist. Their webhooks are not called, which is no problem of the operator. */
   readonly missing: readonly string[];
-  /** What keeps the API server from trusting us, for people; empty when all is well. */
+  /** Why the API server does not trust us, for people; empty if it does. */
   readonly problems: readonly string[];
 }
 
@@ -45,20 +45,20 @@ interface Secret extends KubeObject {
 
 export const secrets = namespaced<Secret>("v1", "Secret", "secrets");
 const day = 24 * 3_600_000;
-/** Only time is looked after by this: CertificateKeeper also watches the configurations and the Secret. */
+/** Covers the passing of time only: CertificateKeeper also watches the configurations and the Secret. */
 const checkEveryMs = 3_600_000;
-/** An API server learns of a bundle by a watch, later than we see it. This is far more than one lags, and nothing to a life of months. */
+/** An API server learns of a bundle by a watch, later than we see it. This is far more than its lag, and little of a life of months. */
 const settleMs = 3_600_000;
 const retryMs = 30_000;
 const rounds = 10;
 
 /**
- * Does whatever is due and says when to call it again; safe to call at any time, by any number of replicas at once.
- * Rejects when the API server can't be asked: what was served before stays good for weeks.
+ * Carries out all steps that are due and returns when to call it again. Safe to call at any time, by any number of replicas at
+ * once. Rejects when the API server does not answer: the served certificate stays valid for weeks.
  */
 export async function keepCertificates(deps: SelfMadeDependencies): Promise<Keeping> {
   for (let round = 1; round <= rounds; round++) {
-    // The configurations go first: whatever bundle they hold, the Secret that is read afterwards is not older than it.
+    // The configurations are read first: then the Secret, read afterwards, is not older than the bundle in them.
     const observed = await observeConfigurations(deps.kube, deps.configurations);
     const secret = await deps.kube.find(secrets, deps.secret);
     const kept = keptIn(secret);
@@ -70,7 +70,7 @@ export async function keepCertificates(deps: SelfMadeDependencies): Promise<Keep
       const level = plan.action === "make anew" ? "warn" : "info";
       deps.log[level]({ kind: "Secret", key: keyText(deps.secret) }, `webhook certificates: ${plan.action}: ${plan.reason}`);
     } catch (error) {
-      // Another replica was faster: what it wrote is read in the next round. Without a Secret, "not found" is the namespace.
+      // Another replica was faster: the next round reads its result. NotFound without a Secret means that the namespace is missing.
       const overtaken = error instanceof Conflict || error instanceof AlreadyExists || (error instanceof NotFound && secret !== undefined);
       if (!overtaken) throw error;
     }
@@ -95,7 +95,7 @@ function result({ certificate, key }: Kept, observed: readonly Observed[], probl
   return { serving: { certificate, key }, nextCheckMs: problems.length > 0 ? retryMs : checkEveryMs, missing, problems };
 }
 
-/** Writes only upon the Secret that was read: rejects when it has been made, changed or deleted since. */
+/** Writes only if the Secret is as it was read: rejects if it was created, changed or deleted since. */
 async function write(secret: Secret | undefined, kept: Kept, deps: SelfMadeDependencies): Promise<void> {
   if (secret === undefined) await deps.kube.create(secrets, newSecret(kept, deps));
   else await deps.kube.replace(secrets, { ...secret, data: { ...secret.data, ...dataOf(kept) } });
@@ -105,7 +105,7 @@ function newSecret(kept: Kept, { secret, labels = {} }: SelfMadeDependencies): S
   return { apiVersion: "v1", kind: "Secret", metadata: { ...secret, labels }, type: "kubernetes.io/tls", data: dataOf(kept) };
 }
 
-/** Where each part of what is kept stands in the Secret. */
+/** Keys of the material in the Secret. */
 const keys = {
   bundle: "ca.crt",
   authorityKey: "ca.key",

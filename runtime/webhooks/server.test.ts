@@ -1,4 +1,4 @@
-// The HTTPS server by itself: what it refuses, what it answers when a handler fails, and how it ends.
+// The HTTPS server by itself: its refusals, its answers when a handler fails, and its end.
 
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -98,19 +98,19 @@ test.each([
     { allowed: false, status: { code: 504, reason: "Timeout", message: `${ours}: it did not decide within 0.2 s` } },
     "/hangs 504",
   ],
-])("%s", async (path, response, count) => {
+])("the answer at %s", async (path, response, count) => {
   expect(await review(path)).toMatchObject(response);
   expect(counted).toEqual([count]);
 });
 
-describe("is refused", () => {
+describe("the webhook server refuses", () => {
   const reviewOf = (change: object) => JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", ...change });
   test.each([
     ["an unknown path", "/else", "{}", "POST", undefined, 404, /no webhook at/],
     ["another method", "/yes", "{}", "PUT", undefined, 405, /by POST/],
     ["another content type", "/yes", "{}", "POST", "application/yaml", 415, /only application\/json/],
     ["a body that is too large", "/yes", `"${"x".repeat(9 * 1024 * 1024)}"`, "POST", undefined, 413, /larger than 8388608/],
-    ["what is not JSON", "/yes", "{", "POST", undefined, 400, /not JSON/],
+    ["a body that is not JSON", "/yes", "{", "POST", undefined, 400, /not JSON/],
     ["null", "/yes", "null", "POST", undefined, 400, /not an AdmissionReview/],
     ["an old review", "/yes", reviewOf({ apiVersion: "admission.k8s.io/v1beta1" }), "POST", undefined, 400, /not an AdmissionReview of/],
     ["a review without a request", "/yes", reviewOf({}), "POST", undefined, 400, /no whole request/],
@@ -120,21 +120,21 @@ describe("is refused", () => {
     const answer = await post(path, body, method, type);
     expect(answer.code).toBe(code);
     expect(answer.text).toMatch(message);
-    expect(counted).toEqual(code === 404 ? [] : [`${path} ${code}`]); // unknown paths would make metrics grow without end
+    expect(counted).toEqual(code === 404 ? [] : [`${path} ${code}`]); // unknown paths would make the metrics grow without end
   });
 });
 
-test("null and what is missing come to the handler as types say", async () => {
+test("null and missing fields reach the handler as its types say", async () => {
   server.validate("/see", (seen) =>
     denied({ message: JSON.stringify([seen.oldObject === undefined, seen.namespace, seen.dryRun, seen.name]) }),
   );
   expect(await review("/see", { name: undefined })).toMatchObject({ status: { message: '[true,"",false,""]' } });
 });
 
-test("speaks TLS 1.2 and better", async () => {
+test("the webhook server speaks TLS 1.2 and newer", async () => {
   const handshake = (version: "TLSv1.1" | "TLSv1.2") =>
     new Promise<string>((resolve) => {
-      const ciphers = "DEFAULT@SECLEVEL=0"; // or our own side would refuse TLS 1.1
+      const ciphers = "DEFAULT@SECLEVEL=0"; // or this client would refuse TLS 1.1 itself
       const socket = connect({ host: "127.0.0.1", port, ca: authority.certificate, minVersion: "TLSv1.1", maxVersion: version, ciphers });
       socket.on("secureConnect", () => resolve(socket.getProtocol() ?? "")).on("error", (error) => resolve(error.message));
       socket.on("close", () => resolve("closed")).on("secureConnect", () => socket.destroy());
@@ -143,7 +143,7 @@ test("speaks TLS 1.2 and better", async () => {
   expect(await handshake("TLSv1.1")).toMatch(/alert protocol version/);
 });
 
-test("a new certificate is served to new connections while an open one goes on; a pair that does not fit changes nothing", async () => {
+test("new connections get a new certificate while an open one continues; a mismatched pair changes nothing", async () => {
   const served = () =>
     new Promise<string>((resolve, reject) => {
       const socket = connect({ host: "127.0.0.1", port, ca: authority.certificate }, () => {
@@ -162,7 +162,7 @@ test("a new certificate is served to new connections while an open one goes on; 
   expect(await served()).toBe(print(other));
 });
 
-test("one that retires answers, and lets go of the connection with the answer", async () => {
+test("a retiring server answers, and closes the connection with the answer", async () => {
   const ask = async () => {
     const answer = await request(`https://127.0.0.1:${port}/yes`, {
       method: "POST",
@@ -178,18 +178,18 @@ test("one that retires answers, and lets go of the connection with the answer", 
   expect(await review("/yes")).toMatchObject({ allowed: true });
 });
 
-test("a stop answers what was asked, takes nothing new, and does not wait for ever", async () => {
+test("a stop answers pending requests, accepts no new ones, and does not wait for ever", async () => {
   const asked = review("/slow");
   await sleep(50);
   const begin = performance.now();
   const stopped = server.stop();
   expect(await asked).toMatchObject({ allowed: true });
   await stopped;
-  expect(performance.now() - begin).toBeLessThan(2000); // the kept-alive connection does not hold it
+  expect(performance.now() - begin).toBeLessThan(2000); // the kept-alive connection does not delay it
   await expect(review("/yes")).rejects.toThrow(/ECONNREFUSED/);
 });
 
-test("a connection that never says a word does not hold up a stop", async () => {
+test("a silent connection does not delay a stop", async () => {
   const silent = connectPlain(port, "127.0.0.1");
   await once(silent, "connect");
   const begin = performance.now();
@@ -198,7 +198,7 @@ test("a connection that never says a word does not hold up a stop", async () => 
   silent.destroy();
 });
 
-test("a stop breaks off what takes longer than its grace", async () => {
+test("a stop cuts off answers that take longer than its grace", async () => {
   const asked = expect(review("/hangs")).rejects.toThrow(/closed|ECONNRESET/);
   await sleep(50);
   await server.stop();

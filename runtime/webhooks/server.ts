@@ -1,4 +1,4 @@
-// The HTTPS server that the API server asks.
+// The HTTPS server for the API server's webhook calls.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { CertifiedKey } from "../certificates/issue.ts";
@@ -11,36 +11,36 @@ import { readBody } from "./body.ts";
 import { decide, type Handler } from "./decision.ts";
 
 /**
- * Told of every request to a registered path. `code` is that of the HTTP answer, except that a decision which failed or took
- * too long counts as 500 or 504, though its refusal travels in a 200.
+ * Called for every request to a registered path. `code` is the HTTP status, except that a decision that failed or took too long
+ * counts as 500 or 504, although its refusal is sent with 200.
  */
 export type WebhookListener = (path: string, code: number, seconds: number) => void;
 
 export interface ServerOptions {
   readonly certificate: CertifiedKey;
-  /** Port 9443 of all addresses unless told; port 0 takes a free one. */
+  /** Default: port 9443 of all addresses; port 0 takes a free one. */
   readonly address?: Address;
-  /** The flag that said so, for messages. */
+  /** The flag with the address, for messages. */
   readonly flag?: string;
   readonly graceMilliseconds?: number;
   readonly log: Log;
   readonly listener?: WebhookListener;
-  /** 4 s unless told: the API server gives up after 5, and would say only that. */
+  /** Default: 4 s. The API server times out after 5, without a reason for the user. */
   readonly handlerTimeoutMs?: number;
-  /** After so many it is closed, 1000 unless told: an API server that never lets go of a connection would never see a new replica. */
+  /** Closes a connection after so many requests, by default 1000: an API server that keeps its connection would never use a new replica. */
   readonly requestsPerConnection?: number;
 }
 
 interface Answer {
   readonly code: number;
   readonly body: object | string;
-  /** Counted in place of the code. */
+  /** Counted in the metrics in place of the code. */
   readonly counted?: number;
 }
 
-/** An object has at most 1.5 MiB in etcd and more as JSON, and an update brings two. */
+/** An object has at most 1.5 MiB in etcd and more as JSON, and an update contains two. */
 const bodyLimit = 8 * 1024 * 1024;
-/** The API server lets go of an idle connection after 90 s. If we were first, a request that just sets out would fail. */
+/** The API server closes an idle connection after 90 s. If we closed it first, a request that is just being sent would fail. */
 const keepAliveMs = 150_000;
 const receiveMs = 10_000;
 
@@ -82,7 +82,7 @@ export class WebhookServer {
     return this.#serving.port;
   }
 
-  /** New connections get it; those that are open go on. Throws when certificate and key don't fit, and keeps the ones before. */
+  /** Used for new connections; open ones continue. Throws when certificate and key don't match, and keeps the former pair. */
   useCertificate(certificate: CertifiedKey): void {
     if (certificate.certificate === this.#certificate.certificate && certificate.key === this.#certificate.key) return;
     this.#server.setSecureContext(tlsOptions(certificate));
@@ -90,14 +90,14 @@ export class WebhookServer {
   }
 
   /**
-   * Each further answer is the last of its connection. The API server keeps connections and sends the next request on one of them
-   * whatever the Service says; one that we close just then is a write refused.
+   * Makes each further answer the last on its connection. The API server keeps connections and sends requests on them whatever
+   * the Service says; if we closed one at that moment, a user's write would be refused.
    */
   retire(): void {
     this.#retiring = true;
   }
 
-  /** Takes no new connection, and resolves when what was asked is answered, or broken off after the grace. */
+  /** Accepts no new connection; resolves when all requests are answered, or cut off after the grace. */
   async stop(): Promise<void> {
     this.retire();
     await this.#serving?.stop();
@@ -118,7 +118,7 @@ export class WebhookServer {
       counted = code,
     } = handler ? await this.#answer(path, handler, request) : { code: 404, body: `no webhook at ${path}` };
     const text = typeof body === "string" ? body : JSON.stringify(body);
-    // What was not read to its end can't be followed by another request.
+    // A body that was not read to its end can't be followed by another request.
     if (this.#retiring || !request.complete) response.setHeader("connection", "close");
     response.writeHead(code, {
       "content-type": typeof body === "string" ? "text/plain" : "application/json",

@@ -1,4 +1,4 @@
-// For tests: a small kind, and the webhook configurations that ask a server on this host about it.
+// A small kind for tests, and webhook configurations that point to a server on this host.
 import type { KubeClient } from "../kube/client.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { clusterScoped, namespaced } from "../kube/resource.ts";
@@ -72,7 +72,7 @@ export async function configureWebhook(kube: KubeClient, options: ConfigurationO
   await kube.create(webhookConfigurations[name.kind], object);
 }
 
-/** Creates widgets one after the other, with steps before some of them, and resolves to what failed. */
+/** Creates widgets one after the other, with steps before some of them, and resolves to the failures. */
 export async function createWidgets(
   kube: KubeClient,
   name: string,
@@ -89,7 +89,7 @@ export async function createWidgets(
   return failures;
 }
 
-/** `/check` refuses a size over 100 or less than before, and fails at 500 and 504; `/color` paints grey what has no color. */
+/** `/check` refuses a size over 100 or less than before, and fails at 500 and 504; `/color` sets a missing color to grey. */
 export function serveWidgets(server: WebhookServer): void {
   server.validate<Widget>("/check", async (request) => {
     const { operation, object, oldObject } = request;
