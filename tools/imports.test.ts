@@ -23,10 +23,20 @@ test.each([
   ["api/sampledb.ts", "../runtime/client.ts", "api is imported by everything"],
   ["runtime/queue.ts", "../api/sampledb.ts", "the runtime knows nothing"],
   ["runtime/queue.ts", "pg", "the runtime knows nothing"],
-  ["controllers/desired/service.ts", "../sampledb/steps/services.ts", "builders of desired objects are pure"],
+  ["api/sampledb.ts", "../operator/flags.ts", "api is imported by everything"],
+  ["runtime/queue.ts", "../operator/flags.ts", "the runtime knows nothing"],
+  ["controllers/desired/service.ts", "../sampledb/foundation/services.ts", "builders of desired objects are pure"],
   ["controllers/desired/service.ts", "../../runtime/client.ts", "builders of desired objects are pure"],
   ["controllers/desired/service.ts", "node:fs", "builders of desired objects are pure"],
-  ["controllers/sampledb/steps/services.ts", "../reconcile.ts", "imports flow one way"],
+  ["controllers/sampledb/foundation/services.ts", "../reconcile.ts", "imports flow one way"],
+  ["controllers/sampledb/foundation/services.ts", "../../backup/repository.ts", "imports flow one way"],
+  ["controllers/sampledb/modes.ts", "../backup/controller.ts", "controllers never import each other"],
+  ["controllers/backup/controller.ts", "../sampledb/scope.ts", "controllers never import each other"],
+  ["controllers/restore/controller.ts", "../backup/scope.ts", "controllers never import each other"],
+  ["controllers/database/view.ts", "../sampledb/scope.ts", "imports no controller"],
+  ["controllers/jobs/runner.ts", "../restore/scope.ts", "imports no controller"],
+  ["controllers/watches.ts", "./sampledb/scope.ts", "imports no controller"],
+  ["operator/operator.ts", "../e2e/cluster/plan.ts", "nothing that ships or builds"],
   ["main.ts", "./e2e/cluster/plan.ts", "nothing that ships or builds"],
   ["images/build.ts", "../e2e/cluster/plan.ts", "nothing that ships or builds"],
 ])("%s may not import %s", async (file, imported, reason) => {
@@ -35,7 +45,9 @@ test.each([
 
 test.each([
   ["controllers/desired/service.ts", "../../api/sampledb.ts"],
-  ["controllers/sampledb/steps/services.ts", "../../desired/service.ts"],
+  ["controllers/sampledb/foundation/services.ts", "../../desired/service.ts"],
+  ["controllers/sampledb/foundation/services.ts", "../orders/settle-order.ts"],
+  ["controllers/sampledb/modes.ts", "../database/view.ts"],
   ["main.ts", "./controllers/sampledb/reconcile.ts"],
   ["e2e/suites/x.e2e.test.ts", "../../api/sampledb.ts"],
 ])("%s may import %s", async (file, imported) => {
