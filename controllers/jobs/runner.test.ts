@@ -7,9 +7,9 @@ import { isToBeMadeAnew, type JobRequest } from "./runner.ts";
 const now = new Date("2026-05-04T03:10:00Z");
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString();
 
-function job(condition?: { type: string; reason?: string; message?: string; lastTransitionTime?: string }, inputs = "same", age = 60): Job {
+function job(condition?: { type: string; reason?: string; message?: string; lastTransitionTime?: string }, inputs = "same"): Job {
   const conditions = condition ? [{ status: "True", ...condition }] : [];
-  const metadata = { name: "orders-init", annotations: { inputs }, creationTimestamp: ago(age) };
+  const metadata = { name: "orders-init", annotations: { inputs } };
   return { apiVersion: "batch/v1", kind: "Job", metadata, status: { conditions } } as unknown as Job;
 }
 
@@ -98,6 +98,6 @@ describe("a Job is made anew", () => {
     ["not when its work must not be done twice and it has failed", { repeatable: false, retrySeconds: 0 }, job(), failed, false],
     ["when its work must not be done twice, has ended, and its inputs are others", { repeatable: false }, other, failed, true],
   ])("%s", (_, more, candidate, outcome, expected) => {
-    expect(isToBeMadeAnew(request(more), candidate, outcome, now)).toBe(expected);
+    expect(isToBeMadeAnew(request(more), candidate, outcome, { now, seconds: 60 })).toBe(expected);
   });
 });

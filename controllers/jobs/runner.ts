@@ -7,6 +7,7 @@ import type { Wanted } from "../../runtime/controller/kept.ts";
 import type { Objects } from "../../runtime/controller/objects.ts";
 import { controllerOf, type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import { type Job, jobs, type Pod, pods } from "../kinds/kubernetes.ts";
+import type { Patience } from "../patience.ts";
 import { byJob } from "../watches.ts";
 import { type JobOutcome, outcomeOf } from "./outcome.ts";
 
@@ -39,6 +40,7 @@ export interface JobRequest {
 export interface JobContext {
   readonly cache: Cache;
   readonly objects: Objects;
+  readonly patience: Patience;
   readonly now: Date;
 }
 
@@ -53,7 +55,9 @@ export async function runJob(context: JobContext, request: JobRequest): Promise<
     return { kind: "running" };
   }
   const outcome = outcomeOf(found.job, found.pod, context.now);
-  if (!isToBeMadeAnew(request, found.job, outcome, context.now)) return outcome;
+  // By our own clock, and not since the Job's creation by the API server's: where the two differ, every new Job would be too old at once.
+  const seconds = request.longestSeconds === undefined ? 0 : context.patience.seconds(`${found.job.metadata.uid}/ends`);
+  if (!isToBeMadeAnew(request, found.job, outcome, { now: context.now, seconds })) return outcome;
   await removeJob(context, request); // its end brings the caller back, for a new one
   return { kind: "running" };
 }
@@ -91,23 +95,22 @@ export function newestPod(cache: Cache, job: Job): Pod | undefined {
 
 export function isToBeMadeAnew(
   { inputs, inputsAnnotation, repeatable, successIsFinal, retrySeconds, longestSeconds }: JobRequest,
-  { metadata: { annotations, creationTimestamp } }: Job,
+  { metadata: { annotations } }: Job,
   outcome: JobOutcome,
-  now: Date,
+  { now, seconds }: { readonly now: Date; readonly seconds: number },
 ): boolean {
   if (outcome.kind === "succeeded" && successIsFinal) return false;
   const hasEnded = outcome.kind === "succeeded" || outcome.kind === "refused" || outcome.kind === "failed";
   if (annotations?.[inputsAnnotation] !== inputs) return repeatable || hasEnded;
   if (!repeatable) return false;
-  const secondsSince = (moment: number) => (now.getTime() - moment) / 1000;
   switch (outcome.kind) {
     case "stranded":
       return true;
     case "failed":
-      return retrySeconds !== undefined && secondsSince(outcome.at.getTime()) >= retrySeconds;
+      return retrySeconds !== undefined && (now.getTime() - outcome.at.getTime()) / 1000 >= retrySeconds;
     case "running":
     case "stuck":
-      return longestSeconds !== undefined && secondsSince(Date.parse(creationTimestamp ?? "")) > longestSeconds;
+      return longestSeconds !== undefined && seconds > longestSeconds;
     case "succeeded":
     case "refused":
       return false;

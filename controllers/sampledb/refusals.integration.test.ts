@@ -5,7 +5,7 @@ import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";
 import { namespaced, type Resource } from "../../runtime/kube/resource.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
-import { eventually } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import * as kinds from "../kinds/kubernetes.ts";
 import { sampledbs } from "../kinds/sampledb-io.ts";
 import { DatabaseStage, installKinds } from "./stage.fixture.ts";
@@ -22,6 +22,9 @@ describe("an object of a needed name that someone else made", () => {
     ["secret", kinds.secrets, "orders-app", { stringData: { password: "theirs" } }],
     ["service", kinds.services, "orders-rw", { spec: { selector, ports: [{ port: 80 }] } }],
     ["config", kinds.configMaps, "orders-config", { data: { mine: "yes" } }],
+    ["lock", kinds.configMaps, "orders-leader", { data: { mine: "yes" } }],
+    ["patroni", kinds.configMaps, "orders-patroni", { data: { "patroni.yaml": "bootstrap: {}" } }],
+    ["slice", kinds.endpointSlices, "orders-rw", { addressType: "IPv4", endpoints: [], ports: [] }],
     ["account", kinds.serviceAccounts, "orders-instance", {}],
     ["claim", kinds.persistentVolumeClaims, "data-orders-0", { spec }],
     ["budget", kinds.podDisruptionBudgets, "orders", { spec: { maxUnavailable: 1, selector: { matchLabels: selector } } }],
@@ -38,8 +41,12 @@ describe("an object of a needed name that someone else made", () => {
       const { message, status } = await stage.becomes("NameTaken");
       expect(message).toContain(`${kind} ${stage.namespace}/${name} `);
       expect(status).toBe("False");
-      // No Pod takes a stranger's volume or password for its own.
-      if (what === "claim" || what === "secret") expect(await client.find(kinds.statefulSets, stage.key("orders"))).toBeUndefined();
+      // No Pod takes a stranger's volume, password, account or settings for its own, and no Role gives rights on a stranger's object.
+      if (what !== "budget") expect(await client.find(kinds.statefulSets, stage.key("orders"))).toBeUndefined();
+      if (["config", "lock", "account", "slice"].includes(what)) {
+        expect(await client.find(kinds.roles, stage.key("orders-instance"))).toBeUndefined();
+        expect(await client.find(kinds.roleBindings, stage.key("orders-instance"))).toBeUndefined();
+      }
       const unchanged = async () => {
         const { metadata, status: _, ...rest } = (await client.get(resource, stage.key(name))) as KubeObject & { status?: unknown };
         const { status: __, ...was } = before as KubeObject & { status?: unknown };
@@ -168,6 +175,26 @@ describe("a change that is refused", () => {
     await eventually("it is in", 30_000, async () => (await templateImage(stage)) === "example.invalid/wrong:17");
     await stage.change({ deletionProtection: false });
   });
+});
+
+test("a trial that can't be held lets nothing through: the settings stay as they were, and it is said why", async () => {
+  await using stage = await DatabaseStage.open("unheld", client, proxy);
+  const before = await stage.run();
+  await stage.create({ postgresVersion: 15 });
+  await stage.settle("orders-0");
+  await before.stop();
+  // An operator that has no image for the major can't try anything with it.
+  const operator = await stage.run({ images: { 17: "example.invalid/postgres:17" } });
+  const settings = async () => (await client.get(kinds.configMaps, stage.key("orders-config"))).metadata.annotations?.["config"];
+  const was = await settings();
+  await stage.change({ postgresql: { parameters: { work_mem: "9MB" } } });
+  const said = await eventually("it is said", 30_000, async () => {
+    const condition = await stage.condition("UpToDate");
+    return condition?.reason === "ChangeOnTrial" && condition;
+  });
+  expect(said.message).toContain("no image for PostgreSQL 15: set spec.image");
+  await eventuallySucceeds("it has looked again", 10_000, () => stage.again(operator, operator.objects()));
+  expect(await settings()).toBe(was);
 });
 
 describe("a quota that leaves no room for a Pod", () => {

@@ -101,5 +101,5 @@ export function imageInUse({ observed: { statefulSet }, choices }: Pick<Scope, "
 }
 
 export function jobContext({ deps, objects }: Pick<Scope, "deps" | "objects">): JobContext {
-  return { cache: deps.cache, objects, now: deps.now() };
+  return { cache: deps.cache, objects, patience: deps.patience, now: deps.now() };
 }

@@ -14,7 +14,7 @@ import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
 import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
-import { eventually } from "../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Authority } from "../database/authority.ts";
 import { Passwords } from "../database/passwords.ts";
 import { ordinalOf } from "../desired/names.ts";
@@ -116,7 +116,9 @@ export class DatabaseStage implements AsyncDisposable {
     };
     this.#stops.push(stop);
     await cache.synced();
-    return { manager, deps, stop, client: connection.client, objects: () => new Objects(cache, connection.client, { hashAnnotation }) };
+    // Under the controller's own name: otherwise a field that one of the two writes is not removed when the other leaves it out.
+    const client = connection.client.with({ fieldManager: "sampledb-sampledb" });
+    return { manager, deps, stop, client, objects: () => new Objects(cache, client, { hashAnnotation }) };
   }
 
   /** What the operator takes the time to be; the rest of Kubernetes stays where it is. */
@@ -257,6 +259,16 @@ export class DatabaseStage implements AsyncDisposable {
   async again({ deps, client }: Awaited<ReturnType<DatabaseStage["run"]>>, objects: Objects, name = "orders"): Promise<unknown> {
     const log = createLog({ level: "error", pretty: false, destination: { write: () => {} } });
     return await reconcile({ key: this.key(name), objects, client, signal: new AbortController().signal, log }, deps);
+  }
+
+  /** A reconcile after each of these seconds, by the operator's clock and beside the one in its queue, as steps that wait look again by themselves. */
+  async looks(operator: Awaited<ReturnType<DatabaseStage["run"]>>, ...after: readonly number[]): Promise<unknown[]> {
+    const results: unknown[] = [];
+    for (const seconds of after) {
+      this.advanceClock(seconds);
+      results.push(await eventuallySucceeds("it has looked", 10_000, () => this.again(operator, operator.objects())));
+    }
+    return results;
   }
 
   /** The garbage collector looks for new kinds every 30 s: what was owned by a SampleDB may stay for so long after the CRD came. */

@@ -4,7 +4,9 @@ import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";
 import { clusterScoped } from "../../../runtime/kube/resource.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
-import { eventually } from "../../../tools/eventually.ts";
+import { eventually, eventuallySucceeds } from "../../../tools/eventually.ts";
+import { labelsOf } from "../../desired/identity.ts";
+import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import * as kinds from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
 import { DatabaseStage, installKinds } from "../stage.fixture.ts";
@@ -107,4 +109,44 @@ test("a volume outlives its claim for as long as the user wants that, and no lon
   await becomes("Delete");
   await stage.change({ deletionPolicy: "Retain" });
   await becomes("Retain");
+});
+
+test("a claim of another component is none of the data: not grown, not scaled away, not deleted with the SampleDB", async () => {
+  const stage = await DatabaseStage.open("repository", client, proxy);
+  await using _ = stage;
+  const operator = await stage.run();
+  const labels = { ...labelsOf(sampleDB()), "sampledb.io/component": "repository" };
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, storageClassName: "grows" };
+  const metadata = { name: "orders-repository", namespace: stage.namespace, labels };
+  await client.create(kinds.persistentVolumeClaims, { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec });
+  await stage.create({ replicas: 2, deletionPolicy: "Delete", storage: { size: "1Gi", storageClassName: "grows" } });
+  await stage.settle("orders-0", "orders-1");
+  await bind(client, stage.key("orders-repository"), { storageClassName: "grows" });
+  await bind(client, stage.key("data-orders-0"), { storageClassName: "grows" });
+  await stage.change({ storage: { size: "2Gi" } });
+  await eventually("the data grows", 30_000, async () => (await asked(stage)) === "2Gi");
+  await eventuallySucceeds("it has looked again", 10_000, () => stage.again(operator, operator.objects()));
+  const repository = async () => client.get(kinds.persistentVolumeClaims, stage.key("orders-repository"));
+  expect((await repository()).spec?.resources?.requests?.["storage"]).toBe("1Gi");
+  expect((await repository()).metadata).not.toHaveProperty("deletionTimestamp");
+  await client.delete(sampledbs, stage.key("orders"));
+  for (const name of ["orders-0", "orders-1"]) await client.delete(kinds.pods, stage.key(name), { gracePeriodSeconds: 0 });
+  await stage.gone(sampledbs, "orders");
+  expect((await repository()).metadata).not.toHaveProperty("deletionTimestamp");
+});
+
+test("a volume's fate is taken from the claim, not from the memory of one process", async () => {
+  const stage = await open("fate", { storage: { size: "1Gi", storageClassName: "grows" } });
+  await using _ = stage;
+  const volume = await bind(client, stage.key("data-orders-0"), { storageClassName: "grows", persistentVolumeReclaimPolicy: "Delete" });
+  const policy = async () => (await client.get(kinds.persistentVolumes, volume)).spec?.persistentVolumeReclaimPolicy;
+  const noted = async () => (await claimOf(stage)).metadata.annotations?.["sampledb.io/volume-fate"]?.split("/")[0];
+  await eventually("the volume is kept", 30_000, async () => (await policy()) === "Retain" && (await noted()) === "keep");
+  // Another replica of the operator has released it since, and the user has changed his mind again.
+  const { uid } = (await claimOf(stage)).metadata;
+  await client.mergePatch(kinds.persistentVolumes, volume, { spec: { persistentVolumeReclaimPolicy: "Delete" } });
+  await client.mergePatch(kinds.persistentVolumeClaims, stage.key("data-orders-0"), {
+    metadata: { annotations: { "sampledb.io/volume-fate": `release/${uid}` } },
+  });
+  await eventually("the volume is kept again", 30_000, async () => (await policy()) === "Retain" && (await noted()) === "keep");
 });

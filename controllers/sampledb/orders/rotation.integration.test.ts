@@ -39,10 +39,11 @@ const begun = (stage: DatabaseStage) => eventually("its Job is there", 30_000, (
 
 async function serving(namespace: string) {
   const stage = await DatabaseStage.open(namespace, client, proxy);
-  const { stop } = await stage.run();
+  const operator = await stage.run();
+  const { stop } = operator;
   await stage.create({});
   await stage.settle("orders-0");
-  return { stage, stop, former: await password(stage, "orders-app") };
+  return { stage, operator, stop, former: await password(stage, "orders-app") };
 }
 
 test("the Secret changes when PostgreSQL knows, with all that is made from it; then nothing is left", async () => {
@@ -99,7 +100,7 @@ test("taken back, and its Job deleted by hand, with the operator there: it is en
 });
 
 test("a Job that has not ended after five minutes is made anew, with the same password", async () => {
-  const { stage } = await serving("stuck");
+  const { stage, operator } = await serving("stuck");
   await using _ = stage;
   await order(stage, "app");
   const job = await begun(stage);
@@ -108,7 +109,7 @@ test("a Job that has not ended after five minutes is made anew, with the same pa
   const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes fit" }];
   await client.mergePatch<kinds.Pod>(kinds.pods, stage.key(pod.metadata.name), { status: { conditions } }, { subresource: "status" });
   await told(stage, "PasswordWaits"); // the patience has begun
-  stage.advanceClock(301);
+  await stage.looks(operator, ...Array.from({ length: 7 }, () => 50));
   await another(stage, job);
   await stage.endJob("orders", "rotation", 0, "set the password of the role app");
   await nothingLeft(stage);
