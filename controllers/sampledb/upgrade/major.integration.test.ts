@@ -76,6 +76,24 @@ test("a setting that the data's major does not know waits for the upgrade; volum
   expect(await made(stage)).toEqual(before);
 });
 
+test("a raised major is taken back: nothing is restarted or tried, and nothing stands in the way any more", async () => {
+  await using stage = await serving("taken-back");
+  const before = await made(stage);
+  await stage.change(summarizing);
+  await stage.becomes("NotSupportedByThisVersion");
+  const back = { postgresVersion: 15, postgresql: null };
+  await expect(stage.change(back)).rejects.toThrow(/postgresVersion can't be lowered to 15: status.postgresVersion does not say/);
+
+  // As the operator tells it once the primary has answered.
+  await client.mergePatch(sampledbs, stage.key("orders"), { status: { postgresVersion: "15.18" } }, { subresource: "status" });
+  await stage.change(back);
+  await stage.becomes("AllInstancesReady");
+  const { status } = await client.get(sampledbs, stage.key("orders"));
+  expect(status).toMatchObject({ postgresVersion: "15.18" });
+  expect(status?.blockers).toBeUndefined();
+  expect(await made(stage)).toEqual(before);
+});
+
 test("a spec that is wrong for the asked major as well is InvalidSpec, by the words of that major", async () => {
   await using stage = await serving("wrong");
   await stage.change({ postgresVersion: 17, postgresql: { parameters: { summarize_wal: "perhaps" } } });
