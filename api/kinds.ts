@@ -4,7 +4,7 @@ import { backupSpec, backupStatus } from "./backup.ts";
 import { longestSampleDBName } from "./fields.ts";
 import { restoreSpec, restoreStatus } from "./restore.ts";
 import type { Rule } from "./rules.ts";
-import { sampleDBSpec } from "./sampledb.ts";
+import { majors, sampleDBSpec } from "./sampledb.ts";
 import { sampleDBStatus } from "./sampledb-status.ts";
 
 export interface Column {
@@ -42,6 +42,26 @@ const nameRule: Rule = {
   message: `metadata.name must have at most ${longestSampleDBName} characters, start with a letter, and have only a-z, 0-9 and - in it`,
 };
 
+/** In CEL: the full version that serves, as the operator told it last. */
+const served = "oldSelf.status.postgresVersion";
+const isTold = `has(oldSelf.status) && has(${served})`;
+
+/**
+ * A major that was raised may be taken back while the data is still of the old one. The rule is of the whole object, because the status
+ * says which major that is. It reads the stored status, and not one that somebody sends along with a spec. There is a rule for each major:
+ * the API server can't tell how long the text of a number gets, and refuses a message that is made of one as too costly.
+ */
+function loweredTo(major: number): Rule {
+  const wayOut = `make a new SampleDB of PostgreSQL ${major} and move the data there with pg_dump, or restore a backup of ${major} into it`;
+  const unknown = `status.postgresVersion does not say that the data is of ${major}`;
+  return {
+    rule: `self.spec.postgresVersion != ${major} || oldSelf.spec.postgresVersion <= ${major} || (${isTold} && ${served}.startsWith('${major}.'))`,
+    message: `postgresVersion can't be lowered to ${major} where ${unknown}; ${wayOut}`,
+    messageExpression: `"postgresVersion can't be lowered to ${major}: " + (${isTold} ? "the data is of PostgreSQL " + ${served} : "${unknown}") + "; ${wayOut}"`,
+    fieldPath: ".spec.postgresVersion",
+  };
+}
+
 export const kinds: readonly Kind[] = [
   {
     kind: "SampleDB",
@@ -51,7 +71,7 @@ export const kinds: readonly Kind[] = [
     description: "A PostgreSQL database with its replicas, its volumes and its backups.",
     spec: sampleDBSpec,
     status: sampleDBStatus,
-    rules: [nameRule],
+    rules: [nameRule, ...majors.slice(0, -1).map(loweredTo)], // nothing is lowered to the newest
     columns: [
       { name: "Version", type: "integer", jsonPath: ".spec.postgresVersion", description: "The major version of PostgreSQL." },
       conditionColumn("Ready", "Ready", "status", "Whether it serves, with all that the spec asks for."),

@@ -64,14 +64,29 @@ describe.each(tables)("%s", (plural, base, bad, transitions) => {
     expectRefusal(await send("POST", path(plural, "?dryRun=All"), merged(base, change) as object), field, allowed);
   });
 
-  test.each(transitions)("a change: $title", async ({ title, before, change, refused }) => {
+  test.each(transitions)("a change: $title", async ({ title, before, status, change, refused }) => {
     const name = `before-${transitions.findIndex((transition) => transition.title === title)}`;
     const made = await send("POST", path(plural, ""), merged(base, { metadata: { name }, spec: before }) as object);
     expect(made.status, made.body.message).toBe(201);
+    if (status) expect((await send("PATCH", path(plural, `/${name}/status`), { status })).status).toBe(200);
     const answer = await send("PATCH", path(plural, `/${name}?dryRun=All`), { spec: change });
     if (refused) expectRefusal(answer, ...refused);
     else expect(answer.status, answer.body.message).toBe(200);
   });
+});
+
+test("the stored status says of which major the data is, and not one that is sent along with the spec", async () => {
+  const named = merged(valid.sampleDB, { metadata: { name: "sent-along" } });
+  expect((await send("POST", path("sampledbs", ""), named as object)).status).toBe(201);
+  const where = path("sampledbs", "/sent-along");
+  const lowered = { spec: { postgresVersion: 15 } };
+  const store = (postgresVersion: string) => send("PATCH", `${where}/status`, { ...lowered, status: { postgresVersion } });
+  expect((await store("17.5")).body).toMatchObject({ spec: { postgresVersion: 17 } }); // a write of the status leaves the spec
+  const answer = await send("PATCH", where, { ...lowered, status: { postgresVersion: "15.18" } });
+  expectRefusal(answer, "spec.postgresVersion", /the data is of PostgreSQL 17\.5/);
+  await store("15.18");
+  const { body } = await send("PATCH", where, { ...lowered, status: { postgresVersion: "17.5" } });
+  expect(body).toMatchObject({ ...lowered, status: { postgresVersion: "15.18" } });
 });
 
 test("backup that was removed can be set up again with another repository and encryption", async () => {

@@ -4,6 +4,8 @@ import type * as z from "zod";
 export interface Rule {
   readonly rule: string;
   readonly message: string;
+  /** In CEL: a message with values of the object in it. `message` stands in the docs, and is told where this one can't be worked out. */
+  readonly messageExpression?: string;
   /** Relative to the place of the rule, such as `.size`. */
   readonly fieldPath?: string;
 }

@@ -5,6 +5,7 @@ import { affinity, imagePullSecrets, resources, tolerations, topologySpreadConst
 import { repository } from "./repository.ts";
 import { exactlyOne, spelled, unchanging, withRules } from "./rules.ts";
 
+/** From the oldest to the newest. */
 export const majors = [15, 17] as const;
 
 const storage = withRules(
@@ -193,7 +194,9 @@ function repositorySize(spec: "self" | "oldSelf"): string {
 
 export const sampleDBSpec = withRules(
   z.object({
-    postgresVersion: z.literal(majors).describe("The major version of PostgreSQL. Raising it is an upgrade; it can't be lowered."),
+    postgresVersion: z
+      .literal(majors)
+      .describe("The major version of PostgreSQL. Raising it is an upgrade; it can be lowered only back to the major that the data is of."),
     image: spelled(
       z.string().min(1).max(512),
       /^[a-z0-9][-a-zA-Z0-9._/:@]*$/,
@@ -251,11 +254,6 @@ export const sampleDBSpec = withRules(
     paused: z.boolean().default(false).describe("The operator leaves everything alone while true. The database serves on."),
     backup: backup.optional().describe("Backups and the archive of the write-ahead log. None are made when empty."),
   }),
-  {
-    rule: "self.postgresVersion >= oldSelf.postgresVersion",
-    message: "postgresVersion can't be lowered; restore a backup of the older version into a new SampleDB",
-    fieldPath: ".postgresVersion",
-  },
   {
     rule: "self.synchronousReplication != 'Required' || self.replicas >= 2",
     message: "synchronousReplication: Required needs replicas: 2 or more; use Preferred for a single one",

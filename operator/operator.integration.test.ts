@@ -190,6 +190,16 @@ test("the webhooks refuse what the CRDs can't, with certificates that the operat
       spec: { ...good.spec, postgresql: { parameters: { wrok_mem: "4MB" } } },
     };
     await expect(client.create(sampledbs, bad as SampleDB)).rejects.toThrow(/spec.postgresql.parameters\[wrok_mem\]/);
+
+    // The major: the webhook lets through what the rule of the CRD lets through, and a refusal has the rule's words.
+    const key = { namespace: "default", name: "checked" };
+    const told = (postgresVersion: string) => client.mergePatch(sampledbs, key, { status: { postgresVersion } }, { subresource: "status" });
+    const lower = () => client.mergePatch(sampledbs, key, { spec: { postgresVersion: 15 } });
+    await told("17.5");
+    await expect(lower()).rejects.toThrow(/postgresVersion can't be lowered to 15: the data is of PostgreSQL 17\.5; make a new/);
+    await told("15.18");
+    expect((await lower()).spec.postgresVersion).toBe(15);
+
     const restore = sample<Restore>("restore_time_in_place.yaml", "checked");
     await client.create(restores, restore);
 

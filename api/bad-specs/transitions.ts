@@ -2,10 +2,14 @@
 import type { Fields } from "./bad-spec.ts";
 import { s3Fields } from "./bases.ts";
 
-/** A change of the spec. `before` is added to the valid spec first; a change without `refused` must be accepted. */
+/**
+ * A change of the spec. `before` is added to the valid spec first, and `status` is stored as the operator would. A change without `refused`
+ * must be accepted.
+ */
 export interface Transition {
   readonly title: string;
   readonly before: Fields;
+  readonly status?: Fields;
   readonly change: Fields;
   readonly refused?: readonly [field: string, allowed: RegExp];
 }
@@ -14,6 +18,10 @@ const onVolume = (volume: Fields): Fields => ({ backup: { repository: { volume }
 const inS3 = (fields: Fields = {}): Fields => ({ backup: { repository: { s3: { ...s3Fields, ...fields } } } });
 
 const size = ["spec.storage.size", /storage\.size can't shrink; it may stay or grow/] as const;
+const lowered = [
+  "spec.postgresVersion",
+  /postgresVersion can't be lowered to 15: status\.postgresVersion does not say that the data is of 15; make a new SampleDB/,
+] as const;
 const storageClass = ["spec.storage.storageClassName", /can't be changed; make a new SampleDB and restore into it/] as const;
 const encryption = [
   "spec.backup.encryptionSecretName",
@@ -51,11 +59,62 @@ export const sampleDBTransitions: readonly Transition[] = [
     change: { storage: { storageClassName: "slow" } },
     refused: storageClass,
   },
+  { title: "the version is lowered, without a status", before: {}, change: { postgresVersion: 15 }, refused: lowered },
   {
-    title: "the version is lowered",
+    title: "the version is lowered, none is told yet",
     before: {},
+    status: { replicas: 1 },
     change: { postgresVersion: 15 },
-    refused: ["spec.postgresVersion", /can't be lowered; restore a backup/],
+    refused: lowered,
+  },
+  {
+    title: "the version is lowered below the data's",
+    before: {},
+    status: { postgresVersion: "17.5" },
+    change: { postgresVersion: 15 },
+    refused: [
+      "spec.postgresVersion",
+      /postgresVersion can't be lowered to 15: the data is of PostgreSQL 17\.5; make a new SampleDB of PostgreSQL 15 and move the data there with pg_dump/,
+    ],
+  },
+  {
+    title: "the data's major begins with the version",
+    before: {},
+    status: { postgresVersion: "151.0" },
+    change: { postgresVersion: 15 },
+    refused: ["spec.postgresVersion", /the data is of PostgreSQL 151\.0/],
+  },
+  {
+    title: "the version is lowered to no major",
+    before: {},
+    status: { postgresVersion: "16.1" },
+    change: { postgresVersion: 16 },
+    refused: ["spec.postgresVersion", /supported values: "15", "17"/],
+  },
+  {
+    title: "the version goes back to the data's",
+    before: {},
+    status: { postgresVersion: "15.18" },
+    change: { postgresVersion: 15 },
+  },
+  {
+    title: "the version and its settings go back",
+    before: { postgresql: { parameters: { summarize_wal: "on" } } },
+    status: { postgresVersion: "15.18" },
+    change: { postgresVersion: 15, postgresql: null },
+  },
+  {
+    title: "the version goes back, storage shrinks",
+    before: { storage: { size: "2Gi" } },
+    status: { postgresVersion: "15.18" },
+    change: { postgresVersion: 15, storage: { size: "1Gi" } },
+    refused: size,
+  },
+  {
+    title: "the version is raised to the data's",
+    before: { postgresVersion: 15 },
+    status: { postgresVersion: "17.5" },
+    change: { postgresVersion: 17 },
   },
   { title: "the version is raised", before: { postgresVersion: 15 }, change: { postgresVersion: 17 } },
   { title: "replicas are added", before: {}, change: { replicas: 3 } },

@@ -12,13 +12,30 @@ const longestName = 128;
 /** Looking for the name that was meant takes a while: a spec full of nonsense must not hold the webhook up. */
 const mostHints = 8;
 
-export function* parameters(values: Readonly<Record<string, string | number>>, major: Major, field: string): Generator<Violation> {
-  const hints = { left: mostHints };
+type Values = Readonly<Record<string, string | number>>;
+
+interface Fault {
+  /** Of the setting. */
+  readonly name: string;
+  readonly message: string;
+}
+
+export function* parameters(values: Values, major: Major, field: string): Generator<Violation> {
+  for (const { name, message } of faults(values, major, mostHints)) yield { field: `${field}[${name.slice(0, longestName)}]`, message };
+}
+
+/** The names of the settings that a server of this major does not know, or whose value it refuses. */
+export function refusedParameters(values: Values, major: Major): ReadonlySet<string> {
+  return new Set(Array.from(faults(values, major, 0), ({ name }) => name));
+}
+
+function* faults(values: Values, major: Major, hintsLeft: number): Generator<Fault> {
+  const hints = { left: hintsLeft };
   for (const [name, value] of Object.entries(values)) {
     const message = nameFault(name, major, hints) ?? settingFault(name, value, major);
-    if (message !== undefined) yield { field: `${field}[${name.slice(0, longestName)}]`, message };
+    if (message !== undefined) yield { name, message };
   }
-  yield* reservedConnections(values, field);
+  yield* reservedConnections(values);
 }
 
 function nameFault(name: string, major: Major, hints: { left: number }): string | undefined {
@@ -52,14 +69,14 @@ function extensionValueFault(value: string | number): string | undefined {
 }
 
 /** The server does not start when the connections that it keeps back are all that it has. */
-function* reservedConnections(values: Readonly<Record<string, string | number>>, field: string): Generator<Violation> {
+function* reservedConnections(values: Values): Generator<Fault> {
   const defaults = { max_connections: 100, superuser_reserved_connections: 3, reserved_connections: 0 };
   const number = (name: keyof typeof defaults) => Number(values[name] ?? defaults[name]);
   const reserved = number("superuser_reserved_connections") + number("reserved_connections");
   if (!(reserved >= number("max_connections"))) return; // also when one is no number, which has been said above
   const name = values["superuser_reserved_connections"] === undefined ? "reserved_connections" : "superuser_reserved_connections";
   yield {
-    field: `${field}[${name}]`,
+    name,
     message: `${shown(values[name] ?? defaults[name])} leaves no connection to users; superuser_reserved_connections and reserved_connections together must be below max_connections, which is ${number("max_connections")}`,
   };
 }

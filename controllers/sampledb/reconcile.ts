@@ -62,7 +62,8 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     serving: undefined,
     passwordWaits: false,
     switchoverOrdered: false,
-    invalid: choices.invalid,
+    // Of the spec as the user wrote it: the one that is acted on lacks settings that wait for the upgrade.
+    invalid: upgrade ? deps.choices.of(asked.spec).invalid : choices.invalid,
     upgrade: upgrade?.message,
   };
   return { ...request, db, choices, deps, observed, findings };

@@ -1,23 +1,47 @@
 // The major version that the data is of. Data of one major can't be started by another: that is an upgrade, with steps of its own.
-
 import { majorAnnotation } from "../../../api/annotations.ts";
+import { refusedParameters } from "../../../api/checks/parameters.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { DatabaseView } from "../../database/view.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 
-/** The SampleDB as it can be acted on: with the major of its data, and the reason where that is not the one it asks for. */
+type Spec = SampleDB["spec"];
+type Major = Spec["postgresVersion"];
+
+/**
+ * The SampleDB as it can be acted on: with the major of its data, and without the settings that only the major it asks for takes. Where
+ * the two majors differ, `upgrade` says so and names those settings. A spec that is valid for the asked major is acted on as a valid one.
+ */
 export function heldBack(
   db: SampleDB,
   { patroni, initialized }: Pick<DatabaseView, "patroni" | "initialized">,
 ): { readonly db: SampleDB; readonly upgrade?: Blocker } {
-  const major = Number(patroni.settings?.object.metadata.annotations?.[majorAnnotation] ?? db.spec.postgresVersion);
-  if (major === db.spec.postgresVersion || !initialized) return { db }; // without data there is nothing to hold back for
-  const postgresVersion = major as SampleDB["spec"]["postgresVersion"];
+  const asked = db.spec.postgresVersion;
+  const major = Number(patroni.settings?.object.metadata.annotations?.[majorAnnotation] ?? asked) as Major;
+  if (major === asked || !initialized) return { db }; // without data there is nothing to hold back for
+  const waiting = waitingSettings(db.spec, major);
+  const those = waiting.length > 0 ? `, and these settings, which ${major} does not take, wait for the upgrade: ${waiting.join(", ")}` : "";
   const upgrade = {
     reason: reasons.upgradeNotSupported,
-    message: `the data is of PostgreSQL ${major}, and this version of the operator does not upgrade it to ${db.spec.postgresVersion}: it goes on with ${major}`,
-    remedy: "wait for a version of the operator that does, or make a new SampleDB and move the data with pg_dump",
+    message: `the data is of PostgreSQL ${major}, and this version of the operator does not upgrade it to ${asked}: it goes on with ${major}${those}`,
+    remedy: `set postgresVersion to ${major}${those && " and take those settings out"}, wait for a version of the operator that does, or make a new SampleDB and move the data with pg_dump`,
   };
-  return { db: { ...db, spec: { ...db.spec, postgresVersion } }, upgrade };
+  return { db: { ...db, spec: without(waiting, { ...db.spec, postgresVersion: major }) }, upgrade };
+}
+
+/** Settings that the asked major takes and the data's major does not. One that both refuse is a fault of the spec, and waits for nothing. */
+function waitingSettings({ postgresVersion: asked, postgresql }: Spec, major: Major): string[] {
+  const values = postgresql?.parameters ?? {};
+  const refused = refusedParameters(values, asked);
+  return [...refusedParameters(values, major)].filter((name) => !refused.has(name)).sort();
+}
+
+/** What is empty then goes as well: the spec is the one from before the settings were added, and so are its digests. */
+function without(names: readonly string[], spec: Spec): Spec {
+  if (names.length === 0) return spec;
+  const { postgresql: { parameters = {}, ...others } = {}, ...rest } = spec;
+  const left = Object.entries(parameters).filter(([name]) => !names.includes(name));
+  const postgresql = { ...others, ...(left.length > 0 ? { parameters: Object.fromEntries(left) } : {}) };
+  return { ...rest, ...(Object.keys(postgresql).length > 0 ? { postgresql } : {}) };
 }
