@@ -4,7 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # Node 24 comes with the packages, so that an older one is enough to start. The rest is what su and sudo take off the path.
-export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin:/sbin:/usr/local/go/bin
+# The last is where make cluster-up puts a kubectl, for a machine that has none.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin:/sbin:/usr/local/go/bin:$(CURDIR)/build/sampledb-$(or $(CLUSTER_INDEX),0)
 NODE := node --disable-warning=ExperimentalWarning
 installed := node_modules/.package-lock.json
 
@@ -103,8 +104,8 @@ build-installer: $(installed) ## Write all of it to dist/install.yaml
 	@$(NODE) tools/deploy.ts installer
 
 .PHONY: run
-run: $(installed) ## Run the operator from here, without webhooks (ARGS adds flags)
-	@ENABLE_WEBHOOKS=false $(NODE) main.ts --metrics-bind-address=127.0.0.1:8080 --metrics-secure=false $(ARGS)
+run: $(installed) ## Run the operator from here, without webhooks, health probes and metrics (ARGS adds flags)
+	@ENABLE_WEBHOOKS=false $(NODE) main.ts --health-probe-bind-address=0 $(ARGS)
 
 ##@ The runtime
 
@@ -137,11 +138,11 @@ docker-push: build ## Push all images to IMAGE_REGISTRY
 ##@ Local Kubernetes (CLUSTER_INDEX=0 to 15 chooses one; 0 by default)
 
 .PHONY: cluster-up
-cluster-up: $(installed) ## Start three nodes of Kubernetes on this machine, or repair them
+cluster-up: $(installed) ## Start three nodes of Kubernetes on this machine with the database images on them, or repair them
 	@$(NODE) e2e/cluster/cli.ts up
 
 .PHONY: cluster-load
-cluster-load: build ## Bring the images as they are now to every node of the local Kubernetes
+cluster-load: build ## Bring all images as they are now to every node of the local Kubernetes, the operator's too
 	@$(NODE) e2e/cluster/cli.ts load
 
 .PHONY: cluster-down

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packagesAsOf } from "./base.ts";
 import type { ImageDefinition } from "./definition.ts";
+import { operatorImageName, postgresImageName } from "./names.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -13,7 +14,7 @@ export function operatorImage(): ImageDefinition {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const sourceMap = join(root, "dist/main.js.map");
   return {
-    name: "sampledb/operator",
+    name: operatorImageName,
     tag: process.env["IMAGE_TAG"] || version,
     dockerfile: join(root, "Dockerfile"),
     context: root,
@@ -32,7 +33,7 @@ export function operatorImage(): ImageDefinition {
 export function postgresImage(tag: "15" | "17" | "15-17"): ImageDefinition {
   const context = join(root, "images/postgres");
   return {
-    name: "sampledb/postgres",
+    name: postgresImageName,
     tag,
     dockerfile: join(context, "Dockerfile"),
     context,
@@ -51,5 +52,10 @@ function filesBelow(directory: string): string[] {
 
 /** In build order: an image comes after those whose layers it shares. */
 export function catalog(): readonly ImageDefinition[] {
-  return [operatorImage(), postgresImage("17"), postgresImage("15"), postgresImage("15-17")];
+  return [operatorImage(), ...databaseImages(), postgresImage("15-17")];
+}
+
+/** The image of each major: all that nodes need while the operator runs outside of the cluster. */
+export function databaseImages(): readonly ImageDefinition[] {
+  return [postgresImage("17"), postgresImage("15")];
 }

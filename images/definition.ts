@@ -1,4 +1,5 @@
 // The inputs and the name of an image.
+import { imageRegistry } from "./names.ts";
 
 export interface ImageDefinition {
   /** Without registry and tag, such as `sampledb/postgres`. */
@@ -24,5 +25,5 @@ export function imageName(definition: ImageDefinition): string {
 
 /** The name that Pods use, such as `registry.example.com/sampledb/postgres:17`. */
 export function imageReference(definition: ImageDefinition): string {
-  return `${definition.registry ?? (process.env["IMAGE_REGISTRY"] || "localhost")}/${imageName(definition)}`;
+  return `${definition.registry ?? imageRegistry(process.env)}/${imageName(definition)}`;
 }

@@ -22,7 +22,7 @@ function checker<T extends KubeObject>(resource: Resource<T>, check: (object: T)
     path: validatorPath(resource),
     operations: ["CREATE", "UPDATE"],
     failurePolicy: "Fail",
-    // Schema and CEL have passed before a webhook is asked, so the object is of its type.
+    // The API server asks after schema and CEL rules. Any Pod may ask as well, so the checks begin with the schema's types and bounds.
     validate: ({ object }) => (object === undefined ? allowed() : verdict(check(object as T))),
   };
 }

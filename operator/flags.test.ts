@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { databaseImages } from "../images/catalog.ts";
+import { imageReference } from "../images/definition.ts";
 import { parseFlags, usage } from "./flags.ts";
 
 const settings = (args: string[], environment = {}) => {
@@ -24,13 +26,22 @@ test("without flags the operator works in all namespaces, without election, with
     webhookAddress: ":9443",
     webhookCertificates: undefined,
     logLevel: "info",
-    postgresImages: { 15: "sampledb/postgres:15", 17: "sampledb/postgres:17" },
+    postgresImages: { 15: "localhost/sampledb/postgres:15", 17: "localhost/sampledb/postgres:17" },
   });
 });
 
 test("the environment names the images, as OLM requires; an empty value counts as none", () => {
   const environment = { RELATED_IMAGE_POSTGRES_17: "registry.example.com/postgres:17", RELATED_IMAGE_POSTGRES_15: "" };
-  expect(settings([], environment).postgresImages).toEqual({ 15: "sampledb/postgres:15", 17: "registry.example.com/postgres:17" });
+  expect(settings([], environment).postgresImages).toEqual({
+    15: "localhost/sampledb/postgres:15",
+    17: "registry.example.com/postgres:17",
+  });
+});
+
+test("without a word about images, they are those that are built and brought to the nodes", () => {
+  expect(Object.values(settings([], process.env).postgresImages).sort()).toEqual(databaseImages().map(imageReference).sort());
+  const elsewhere = settings([], { IMAGE_REGISTRY: "registry.example.com/team" }).postgresImages;
+  expect(elsewhere).toMatchObject({ 17: "registry.example.com/team/sampledb/postgres:17" });
 });
 
 test.each([

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { majors } from "../api/sampledb.ts";
 import { type DatabaseAccess, databaseAccesses } from "../controllers/patroni/dial.ts";
+import { postgresReference } from "../images/names.ts";
 import { type LogLevel, logLevels } from "../runtime/observability/log.ts";
 
 /** Each flag: what its value looks like (nothing for a switch), its default, and what it is for. */
@@ -97,9 +98,10 @@ export function usage(): string {
   return `sampledb-operator: runs PostgreSQL on Kubernetes\n\n${rows.join("")}`;
 }
 
-/** As OLM wants them: one variable for each image that is not the operator's own. */
+/** As OLM wants them: one variable for each image that is not the operator's own. Without one, the name that the image is built with. */
 function postgresImages(environment: Readonly<Record<string, string | undefined>>): Record<number, string> {
-  return Object.fromEntries(majors.map((major) => [major, environment[`RELATED_IMAGE_POSTGRES_${major}`] || `sampledb/postgres:${major}`]));
+  const image = (major: number) => environment[`RELATED_IMAGE_POSTGRES_${major}`] || postgresReference(major, environment);
+  return Object.fromEntries(majors.map((major) => [major, image(major)]));
 }
 
 function parse(args: readonly string[]): Record<string, string | boolean | undefined> {

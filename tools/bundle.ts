@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
+import { imageRegistry } from "../images/names.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -17,7 +18,7 @@ export async function bundle(entry = "main.ts", outfile = "dist/main.js"): Promi
     format: "esm",
     sourcemap: true,
     sourcesContent: false,
-    define: { OPERATOR_VERSION: JSON.stringify(version) },
+    define: { OPERATOR_VERSION: JSON.stringify(version), IMAGES_BUILT_FOR: JSON.stringify(imageRegistry(process.env)) },
     plugins: [withoutDeadWeight],
     // Some dependencies are CommonJS and call require, which an ES module lacks.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },

@@ -1,8 +1,8 @@
 // make deploy, undeploy, build-installer: the operator and all it needs, with the image's whole name in it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { operatorImage, postgresImage } from "../images/catalog.ts";
-import { type ImageDefinition, imageReference } from "../images/definition.ts";
+import { databaseImages, operatorImage } from "../images/catalog.ts";
+import { type ImageDefinition, imageName, imageReference } from "../images/definition.ts";
 import { run } from "./command.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
@@ -10,10 +10,13 @@ const root = join(import.meta.dirname, "..");
 
 /** What stands in config/manager for an image, and the image. */
 const images = new Map<RegExp, ImageDefinition>([
-  [/^(\s+image:) sampledb\/operator$/gm, operatorImage()],
-  [/^(\s+value:) sampledb\/postgres:15$/gm, postgresImage("15")],
-  [/^(\s+value:) sampledb\/postgres:17$/gm, postgresImage("17")],
+  [placeholder("image", operatorImage().name), operatorImage()],
+  ...databaseImages().map((image) => [placeholder("value", imageName(image)), image] as const),
 ]);
+
+function placeholder(field: string, name: string): RegExp {
+  return new RegExp(`^(\\s+${field}:) ${name}$`, "gm");
+}
 
 /** Every database, and what keeps one from being deleted while no operator looks after it. */
 const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)$/m;

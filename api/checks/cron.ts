@@ -1,4 +1,5 @@
 // Cron expressions as a CronJob takes them: five fields or a macro. Parsed here, because croner takes more than that.
+import { shown } from "./violation.ts";
 
 interface Field {
   readonly name: string;
@@ -102,5 +103,5 @@ function value(text: string, { min, max, words }: Field): number | undefined {
 
 function fault(part: string, { name, min, max, words }: Field): string {
   const shownWords = words === undefined ? "" : ` or ${words[0]} to ${words.at(-1)}`;
-  return `has ${JSON.stringify(part)} as ${name}; allowed are * and ${min} to ${max}${shownWords}, as lists (1,2), ranges (1-3) and steps (*/2)`;
+  return `has ${shown(part)} as ${name}; allowed are * and ${min} to ${max}${shownWords}, as lists (1,2), ranges (1-3) and steps (*/2)`;
 }

@@ -1,5 +1,5 @@
 // Names of labels and annotations, as the API server takes them: an optional prefix that is a domain, a slash and a name.
-import { type Check, shown, type Violation } from "./violation.ts";
+import { type Check, entryOf, shown, type Violation } from "./violation.ts";
 
 const name = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -37,7 +37,7 @@ export const labelKey: Check<string> = function* (key, field) {
 
 /** The keys of a map of labels; the schema has its values. */
 export const labelKeys: Check<Readonly<Record<string, unknown>>> = function* (labels, field) {
-  for (const key in labels) yield* labelKey(key, `${field}[${key}]`);
+  for (const key in labels) yield* labelKey(key, entryOf(field, key));
 };
 
 /** The value of a label. */
@@ -61,7 +61,7 @@ export const annotations: Check<Readonly<Record<string, string>>> = function* (v
   for (const key in values) {
     // The API server looks at the keys of annotations in small letters.
     const fault = keyFault(key.toLowerCase());
-    if (fault !== undefined) yield { field: `${field}[${key}]`, message: `${shown(key)} ${fault}` };
+    if (fault !== undefined) yield { field: entryOf(field, key), message: `${shown(key)} ${fault}` };
     bytes += Buffer.byteLength(key) + Buffer.byteLength(values[key] ?? "");
   }
   if (bytes > largestAnnotations) {
@@ -75,7 +75,7 @@ export const notOurs: Check<Readonly<Record<string, unknown>>> = function* (valu
     const prefix = key.slice(0, Math.max(0, key.indexOf("/"))).toLowerCase();
     if (prefix === ownDomain || prefix.endsWith(`.${ownDomain}`)) {
       yield {
-        field: `${field}[${key}]`,
+        field: entryOf(field, key),
         message: `${shown(key)} is under ${ownDomain}/, which is the operator's own; any other domain is allowed`,
       };
     }

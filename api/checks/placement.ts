@@ -32,12 +32,14 @@ const toleration: Check<Toleration> = function* ({ key = "", operator = "Equal",
 
 /** Keys whose values come from the Pod itself; the API server makes expressions of them, so each may be there once. */
 function* keysOfThePod(keys: readonly string[], taken: ReadonlySet<string>, field: string): Generator<Violation> {
+  const seen = new Set<string>();
   for (const [index, key] of keys.entries()) {
     const place = `${field}[${index}]`;
     yield* labelKey(key, place);
     if (taken.has(key))
       yield { field: place, message: `${shown(key)} is compared by labelSelector too; allowed are keys that it does not name` };
-    else if (keys.indexOf(key) !== index) yield { field: place, message: `${shown(key)} is there twice; each key is allowed once` };
+    else if (seen.has(key)) yield { field: place, message: `${shown(key)} is there twice; each key is allowed once` };
+    seen.add(key);
   }
 }
 
@@ -49,7 +51,8 @@ const podAffinityTerm: Check<PodAffinityTerm> = allOf<PodAffinityTerm>(
   function* ({ matchLabelKeys = [], mismatchLabelKeys = [], labelSelector: selector }, field) {
     yield* keysBesideSelector(matchLabelKeys, selector, `${field}.matchLabelKeys`);
     yield* keysBesideSelector(mismatchLabelKeys, selector, `${field}.mismatchLabelKeys`);
-    const both = matchLabelKeys.find((key) => mismatchLabelKeys.includes(key));
+    const mismatching = new Set(mismatchLabelKeys);
+    const both = matchLabelKeys.find((key) => mismatching.has(key));
     if (both !== undefined)
       yield { field: `${field}.mismatchLabelKeys`, message: `${shown(both)} is in matchLabelKeys too; a key is allowed in one of them` };
   },

@@ -1,6 +1,6 @@
 // CPU, memory and the like of each Pod, as the API server will want them in the Pod.
 import { compareQuantities, parseQuantity } from "../../kubernetes/quantity.ts";
-import { type Check, shown, type Violation } from "./violation.ts";
+import { type Check, entryOf, shown, type Violation } from "./violation.ts";
 
 type ResourceList = Readonly<Record<string, string | number>>;
 
@@ -18,7 +18,7 @@ function isResource(name: string): boolean {
 
 function* list(resources: ResourceList, field: string): Generator<Violation> {
   for (const [name, value] of Object.entries(resources)) {
-    const place = `${field}[${name}]`;
+    const place = entryOf(field, name);
     if (!isResource(name)) {
       yield {
         field: place,
@@ -43,11 +43,14 @@ function* requestsWithinLimits({ requests = {}, limits = {} }: Resources, field:
   for (const [name, request] of Object.entries(requests)) {
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
     const order = limit === undefined ? undefined : compareQuantities(request, limit);
-    const place = `${field}.requests[${name}]`;
+    const place = entryOf(`${field}.requests`, name);
     if (name.startsWith(hugePages)) {
       // Huge pages are never lent: the API server takes a request only beside the same limit.
       if (limit === undefined)
-        yield { field: place, message: `${shown(request)} needs the same in limits[${name}]; huge pages can't be overcommitted` };
+        yield {
+          field: place,
+          message: `${shown(request)} needs the same in ${entryOf("limits", name)}; huge pages can't be overcommitted`,
+        };
       else if (order !== undefined && order !== 0)
         yield { field: place, message: `${shown(request)} differs from the limit ${shown(limit)}; for huge pages both must be the same` };
     } else if (limit !== undefined && order !== undefined && order > 0) {

@@ -1,7 +1,8 @@
 // What is wrong with a Restore beyond what its schema and CEL rules can say.
-import type { RestoreSpec } from "../restore.ts";
+import { type RestoreSpec, restoreSpec } from "../restore.ts";
+import { withinBounds } from "./bounds.ts";
 import { placement } from "./placement.ts";
-import { allOf, type Check, shown, type Violation, within } from "./violation.ts";
+import { allOf, type Check, shown, type Violation, violationsOf, within } from "./violation.ts";
 
 /** A new SampleDB can't have the name of the one it is made from, and a SampleDB goes back in time from its own backups. */
 const destinationFitsSource: Check<RestoreSpec> = function* ({ source, destination }, field) {
@@ -27,7 +28,9 @@ const everything = allOf<RestoreSpec>(
   within("destination", within<RestoreSpec["destination"], "overrides">("overrides", placement)),
 );
 
-/** All that is wrong; nothing when the Restore can begin. */
+const bounded = withinBounds(restoreSpec, everything);
+
+/** What is wrong, up to a hundred places; nothing when the Restore can begin. */
 export function checkRestore(spec: RestoreSpec): Violation[] {
-  return [...everything(spec, "spec")];
+  return violationsOf(bounded, spec, "spec");
 }

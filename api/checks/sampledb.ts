@@ -1,11 +1,12 @@
 // What is wrong with a SampleDB beyond what its schema and CEL rules can say. Pure: the webhook and the reconciler ask alike.
-import type { SampleDBSpec } from "../sampledb.ts";
+import { type SampleDBSpec, sampleDBSpec } from "../sampledb.ts";
+import { withinBounds } from "./bounds.ts";
 import { hba } from "./hba.ts";
 import { annotations, labelKeys, notOurs } from "./names.ts";
 import { parameters } from "./parameters.ts";
 import { placement, topologySpread } from "./placement.ts";
 import { schedule } from "./schedule.ts";
-import { allOf, type Check, each, type Violation, within } from "./violation.ts";
+import { allOf, type Check, each, type Violation, violationsOf, within } from "./violation.ts";
 
 type PodMetadata = NonNullable<SampleDBSpec["podMetadata"]>;
 type Services = NonNullable<SampleDBSpec["services"]>;
@@ -32,7 +33,9 @@ const everything = allOf<SampleDBSpec>(
   within("backup", within<Backup, "schedules">("schedules", each(schedule))),
 );
 
-/** All that is wrong, in the order of the fields; nothing when the spec can be acted on. */
+const bounded = withinBounds(sampleDBSpec, everything);
+
+/** What is wrong, in the order of the fields, up to a hundred places; nothing when the spec can be acted on. */
 export function checkSampleDB(spec: SampleDBSpec): Violation[] {
-  return [...everything(spec, "spec")];
+  return violationsOf(bounded, spec, "spec");
 }

@@ -10,6 +10,8 @@ const withoutSlash = new Set(
 
 /** Zones that were found right: asking Intl takes longer than all other checks. There are some 600 of them. */
 const known = new Set<string>(["UTC"]);
+/** Intl takes an old name in any case, such as US/PACIFIC: without a bound the set would grow with every spelling. */
+const mostKnown = 1000;
 
 export function isTimeZone(name: string): boolean {
   if (known.has(name)) return true;
@@ -18,7 +20,7 @@ export function isTimeZone(name: string): boolean {
   if (resolved === undefined) return false;
   // Intl takes any case; the rest of the world looks for a file of this very name.
   if (resolved !== name && resolved.toLowerCase() === name.toLowerCase()) return false;
-  known.add(name);
+  if (known.size < mostKnown) known.add(name);
   return true;
 }
 

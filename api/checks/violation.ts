@@ -31,6 +31,14 @@ export function each<T>(check: Check<T>): Check<readonly T[]> {
   };
 }
 
+/** Longer than any key that is right: the domain of a label, a slash and its name. */
+const longestKeyShown = 317;
+
+/** The place of an entry of a map. A key may be as long as the request, and is told once for each thing that is wrong with it. */
+export function entryOf(field: string, key: string): string {
+  return `${field}[${key.length > longestKeyShown ? `${key.slice(0, longestKeyShown)}…` : key}]`;
+}
+
 const longestShown = 80;
 
 /** A value as it is shown in a message: quoted, so that blanks and line ends are seen, and never a page long. */
@@ -39,7 +47,29 @@ export function shown(value: string | number): string {
   return JSON.stringify(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value);
 }
 
-/** All that is wrong, as one line for a condition or a webhook's answer. */
+/** More than anybody reads. The time for a spec in which everything is wrong ends here too. */
+const mostTold = 100;
+
+/** The first violations that the check finds. */
+export function violationsOf<T>(check: Check<T>, value: T, field: string): Violation[] {
+  const found: Violation[] = [];
+  for (const violation of check(value, field)) {
+    found.push(violation);
+    if (found.length === mostTold) break;
+  }
+  return found;
+}
+
+/** The API server refuses a condition with a message of more than 32,768 characters. */
+const longestDescription = 16_384;
+
+/** The violations as one line for a condition or a webhook's answer. Those that do not fit are counted. */
 export function describeViolations(violations: readonly Violation[]): string {
-  return violations.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  let described = "";
+  for (const [index, { field, message }] of violations.entries()) {
+    const next = `${described}${index === 0 ? "" : "; "}${field}: ${message}`;
+    if (next.length > longestDescription) return `${described || next.slice(0, longestDescription)}; and ${violations.length - index} more`;
+    described = next;
+  }
+  return described;
 }

@@ -5,7 +5,8 @@ const memory: Readonly<Record<string, number>> = { B: 1, kB: 2 ** 10, MB: 2 ** 2
 /** In microseconds, the smallest of them. */
 const time: Readonly<Record<string, number>> = { us: 1, ms: 1e3, s: 1e6, min: 6e7, h: 3.6e9, d: 8.64e10 };
 const booleans = new Set(["on", "off", "true", "false", "yes", "no", "1", "0"]);
-const numberPattern = /^\s*([-+]?(?:0|[1-9]\d*|(?=\.\d))(?:\.\d*)?(?:[eE][-+]?\d{1,3})?)\s*([A-Za-z]*)\s*$/;
+/** Of a text without blanks around it. Blanks on both sides of an empty unit could be split in as many ways as there are blanks. */
+const numberPattern = /^([-+]?(?:0|[1-9]\d*|(?=\.\d))(?:\.\d*)?(?:[eE][-+]?\d{1,3})?)\s*([A-Za-z]*)$/;
 
 /** What is wrong with the value, as the end of a sentence that says what is allowed; undefined when nothing is. */
 export function valueFault(setting: Setting, value: string | number, lowest?: number): string | undefined {
@@ -32,7 +33,7 @@ function numberFault(setting: Setting, text: string, lowest: number | undefined)
 
 /** The number in the setting's own unit; undefined when it is none. Integers are rounded, as the server does. */
 function parseNumber({ vartype, unit }: Setting, text: string): number | undefined {
-  const [, digits, givenUnit] = numberPattern.exec(text) ?? [];
+  const [, digits, givenUnit] = numberPattern.exec(text.trim()) ?? [];
   if (digits === undefined || givenUnit === undefined) return undefined;
   if (vartype === "integer" && /^[-+]\./.test(digits)) return undefined; // the server takes .5 for an integer, but not -.5
   const factor = givenUnit === "" ? 1 : conversion(givenUnit, unit);

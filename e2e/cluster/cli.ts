@@ -1,7 +1,7 @@
 // The commands behind make cluster-up, cluster-down and cluster-status.
 
-import { catalog } from "../../images/catalog.ts";
-import { Refusal, runProgram, say } from "../../tools/progress.ts";
+import { catalog, databaseImages } from "../../images/catalog.ts";
+import { Refusal, runProgram, say, step } from "../../tools/progress.ts";
 import { clusterDown } from "./down.ts";
 import { loadImages } from "./images.ts";
 import { ignoreInterruptions, takeDownWhenInterrupted } from "./interruption.ts";
@@ -17,7 +17,11 @@ const commands: Readonly<Record<string, (plan: ClusterPlan) => Promise<void>>> =
   async up(plan) {
     takeDownWhenInterrupted(plan);
     const holder = process.env["CLUSTER_HOLDER"]; // set by test runs alone
-    await clusterUp(plan, holder ? Number(holder) : undefined);
+    const cluster = await clusterUp(plan, holder ? Number(holder) : undefined);
+    // With them `make run` is all that a database needs. The operator's own image changes with every edit: make cluster-load brings it.
+    await step("the images of databases on every node (minutes when they are built for the first time)", () =>
+      loadImages(cluster, databaseImages()),
+    );
     say(`to use it:  export KUBECONFIG=${plan.kubeconfig}`);
     say(`a kubectl:  ${plan.kubectl}`);
   },

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { operatorImage, postgresImage } from "../../images/catalog.ts";
+import { operatorImage } from "../../images/catalog.ts";
 import { imageReference } from "../../images/definition.ts";
 import { OperatorProcess } from "../../operator/operator-process.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
@@ -98,7 +98,7 @@ test("one of them leads and says what this version does not do", async () => {
 });
 
 test("it makes a database with no right outside of its namespace", async () => {
-  const database = await Database.apply(namespace, sampleDB({ name: "small", image: imageReference(postgresImage("17")) }));
+  const database = await Database.apply(namespace, sampleDB({ name: "small" }));
   await database.waitReady();
   expect(await database.sql("SELECT current_user")).toBe("app");
 });
@@ -128,7 +128,7 @@ test("run from outside of the cluster it reaches instances through the API serve
     ...{ KUBECONFIG: kubeconfig, POD_NAMESPACE: watched, ENABLE_WEBHOOKS: "false" },
   });
   try {
-    const database = await Database.apply(namespace, sampleDB({ name: "outside", image: imageReference(postgresImage("17")) }));
+    const database = await Database.apply(namespace, sampleDB({ name: "outside" }));
     await database.waitReady();
     // The whole version is what only an instance can tell.
     await eventually("an instance was asked", 90_000, async () => /^17\.\d+$/.test((await database.get()).status?.postgresVersion ?? ""));

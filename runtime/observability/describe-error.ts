@@ -69,10 +69,19 @@ function describeOther(thrown: unknown): ErrorDescription {
   return { name: typeof thrown, message: "what was thrown is no Error" };
 }
 
-/** JSON.parse quotes its input, which may be the middle of a Secret. Other errors include its message in theirs. */
+/**
+ * JSON.parse quotes its input, which may be the middle of a Secret. Other errors include its message in theirs. Everything between the
+ * first place where a quote can begin and the last where one ends is left out. A pattern for the whole would search for the end again
+ * from each beginning, and messages of the API server quote the spec.
+ */
 function withoutQuotedInput(message: string): string {
-  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON/gs, ": not valid JSON");
+  const begin = /, (?:\.\.\.)?"/.exec(message);
+  const end = Math.max(message.lastIndexOf(`"${notJson}`), message.lastIndexOf(`"...${notJson}`));
+  if (begin === null || end < begin.index + begin[0].length) return message;
+  return `${message.slice(0, begin.index)}: not valid JSON${message.slice(message.indexOf(notJson, end) + notJson.length)}`;
 }
+
+const notJson = " is not valid JSON";
 
 /** Only the frames: a stack begins with the message that the error had when it was created. */
 function frames(stack: string, message: string): string {

@@ -43,7 +43,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<S
   const endpoints: Readonly<Record<string, Checks>> = { healthz, readyz };
   const told = new Map<string, string>();
   const handler = answering(log, async (_, { pathname, searchParams }) => {
-    const [endpoint = "", name, ...rest] = pathname.replace(/^\/|\/+$/g, "").split("/");
+    const [endpoint = "", name, ...rest] = pathSegments(pathname);
     const checks = Object.hasOwn(endpoints, endpoint) && rest.length === 0 ? endpoints[endpoint] : undefined;
     if (checks === undefined) return notFound;
     if (name !== undefined) return await answerOne(name, checks, limit, clock);
@@ -54,6 +54,12 @@ export async function startHealthServer(options: HealthServerOptions): Promise<S
     return report(endpoint, results, unknown, searchParams.has("verbose"));
   });
   return await listen(createServer(serverLimits, handler), { address, flag, log, clock });
+}
+
+/** Without empty ones at the end. Not by a pattern: one for slashes at the end begins anew at each slash before. */
+function pathSegments(pathname: string): string[] {
+  const segments = pathname.split("/").slice(1);
+  return segments.slice(0, segments.findLastIndex((segment) => segment !== "") + 1);
 }
 
 const notFound: Answer = { status: 404, text: "404 page not found\n" };

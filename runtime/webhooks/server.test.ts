@@ -109,7 +109,7 @@ describe("the webhook server refuses", () => {
     ["an unknown path", "/else", "{}", "POST", undefined, 404, /no webhook at/],
     ["another method", "/yes", "{}", "PUT", undefined, 405, /by POST/],
     ["another content type", "/yes", "{}", "POST", "application/yaml", 415, /only application\/json/],
-    ["a body that is too large", "/yes", `"${"x".repeat(9 * 1024 * 1024)}"`, "POST", undefined, 413, /larger than 8388608/],
+    ["a body that is too large", "/yes", `"${"x".repeat(9 * 1024 * 1024)}"`, "POST", undefined, 413, /larger than 4194304/],
     ["a body that is not JSON", "/yes", "{", "POST", undefined, 400, /not JSON/],
     ["null", "/yes", "null", "POST", undefined, 400, /not an AdmissionReview/],
     ["an old review", "/yes", reviewOf({ apiVersion: "admission.k8s.io/v1beta1" }), "POST", undefined, 400, /not an AdmissionReview of/],

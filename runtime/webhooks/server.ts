@@ -38,8 +38,8 @@ interface Answer {
   readonly counted?: number;
 }
 
-/** An object has at most 1.5 MiB in etcd and more as JSON, and an update contains two. */
-const bodyLimit = 8 * 1024 * 1024;
+/** An object has at most 1.5 MiB in etcd, which stores it as JSON, and an update contains two. Reading more would only take time. */
+const bodyLimit = 4 * 1024 * 1024;
 /** The API server closes an idle connection after 90 s. If we closed it first, a request that is just being sent would fail. */
 const keepAliveMs = 150_000;
 const receiveMs = 10_000;
