@@ -21,12 +21,20 @@ export interface ConnectionOptions {
   readonly host?: string | undefined;
   readonly connectMilliseconds: number;
   readonly statementMilliseconds: number;
+  /** Called when a step of the connection is over, also of one that fails later: it tells how far it came. */
+  readonly reached?: (step: ConnectionStep) => void;
 }
 
+/** In this order: the name server has answered, the server has accepted, TLS and password are over. */
+export type ConnectionStep = "resolved" | "connected" | "authenticated";
+
 /** Reads the Secret anew each time, as a change of password may have come meanwhile. Nothing is left open when it fails. */
-export async function connect({ secret, host, connectMilliseconds, statementMilliseconds }: ConnectionOptions): Promise<LedgerConnection> {
+export async function connect(options: ConnectionOptions): Promise<LedgerConnection> {
+  const { secret, host, connectMilliseconds, statementMilliseconds, reached = () => {} } = options;
   const read = (key: string) => readFileSync(join(secret, key), "utf8").trim();
   const socket = new Socket();
+  socket.once("lookup", (error: Error | null) => error ?? reached("resolved"));
+  socket.once("connect", () => reached("connected"));
   const client = new Client({
     host: host ?? read("host"),
     port: Number(read("port")),
@@ -52,6 +60,7 @@ export async function connect({ secret, host, connectMilliseconds, statementMill
   });
   try {
     await client.connect();
+    reached("authenticated");
     const { rows } = await client.query<{ address: string; started: string; in_recovery: boolean }>(
       "SELECT host(inet_server_addr()) AS address, pg_postmaster_start_time()::text AS started, pg_is_in_recovery() AS in_recovery",
     );
