@@ -15,7 +15,7 @@ export default defineConfig({
           name: "integration",
           include: ["**/*.integration.test.ts"],
           exclude: notOurs,
-          globalSetup: "e2e/suites/programs-setup.ts",
+          globalSetup: "e2e/suites/control-planes-setup.ts",
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

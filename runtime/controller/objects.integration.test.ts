@@ -1,8 +1,9 @@
 // What is written, and how often: on a real API server, counted at a proxy.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { child, configMaps, isReady, jobs, type Site, services, sites } from "../fixtures/site.ts";
 import { type Running, SiteStage } from "../fixtures/stage.ts";
@@ -11,13 +12,11 @@ import { ControllerBuilder } from "./builder.ts";
 import { wanted } from "./kept.ts";
 import { awaitChange } from "./result.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 type Stage = SiteStage<FaultProxy>;
 
