@@ -7,7 +7,13 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { ...shared, name: "unit", include: ["**/*.test.ts"], exclude: [...notOurs, "**/*.{integration,e2e,matrix}.test.ts"] },
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["**/*.test.ts"],
+          exclude: [...notOurs, "**/*.{integration,cluster,e2e,matrix}.test.ts"],
+          sequence: { groupOrder: 1 }, // each project has a number of workers of its own: one project after the other
+        },
       },
       {
         test: {
@@ -18,6 +24,20 @@ export default defineConfig({
           globalSetup: "e2e/suites/control-planes-setup.ts",
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "cluster",
+          include: ["e2e/**/*.cluster.test.ts"],
+          exclude: notOurs,
+          globalSetup: "e2e/suites/cluster-setup.ts",
+          fileParallelism: false, // most of them break the one cluster on purpose
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -27,9 +47,11 @@ export default defineConfig({
           include: ["e2e/suites/*.e2e.test.ts"],
           exclude: notOurs,
           globalSetup: "e2e/suites/cluster-setup.ts",
-          fileParallelism: false, // the suites share one cluster, and some of them break it on purpose
+          // Each worker has a cluster for itself: some suites break it on purpose. The user's own cluster is one.
+          maxWorkers: process.env["USE_EXISTING_CLUSTER"] === "true" ? 1 : 2,
           testTimeout: 300_000,
           hookTimeout: 300_000,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -42,6 +64,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 900_000,
           hookTimeout: 600_000,
+          sequence: { groupOrder: 5 },
         },
       },
     ],
