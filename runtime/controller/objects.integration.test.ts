@@ -194,8 +194,8 @@ test.concurrent("what is there and belongs to nobody, or to someone else, is lef
   const reasons = () => running.lines.flatMap(({ error }) => error?.message ?? []);
   await eventually("it failed for both", 20_000, () => new Set(reasons()).size === 2);
   expect([...new Set(reasons())].sort()).toEqual([
-    "service: Service occupied/x is there already and not controlled by Site x",
-    "text: ConfigMap occupied/x is there already and not controlled by Site x",
+    `service: Service ${stage.namespace}/x is there already and not controlled by Site x`,
+    `text: ConfigMap ${stage.namespace}/x is there already and not controlled by Site x`,
   ]);
   await stage.client.mergePatch(sites, stage.key("x"), { spec: { serve: false } });
   await eventually("it was seen", 20_000, async () => (await stage.client.get(sites, stage.key("x"))).status?.observedGeneration === 2);
