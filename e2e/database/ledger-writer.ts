@@ -2,6 +2,7 @@
 // `report`, `verify` and `connect N [HOST]` print one line of JSON. It needs the database's Service and its own files, no API server.
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError } from "pg";
+import { freshPorts } from "./fresh-ports.ts";
 import { BookWriter, nextId, readBook, report, type Server, type Verdict, verdict } from "./ledger-book.ts";
 import { type ConnectionStep, connect, type LedgerConnection } from "./ledger-connection.ts";
 
@@ -15,6 +16,7 @@ export interface Connections {
 
 const secret = process.env["LEDGER_SECRET"] ?? "/secret";
 const bookPath = process.env["LEDGER_BOOK"] ?? "/book/entries";
+const portsPath = process.env["LEDGER_PORTS"] ?? "/book/ports";
 const table = process.env["LEDGER_TABLE"] ?? "ledger";
 const intervalMilliseconds = 20;
 const pauseMilliseconds = 50;
@@ -93,22 +95,23 @@ async function verify(): Promise<Verdict & { readonly server: Server }> {
   }
 }
 
+/** Each is new to the node as well: it comes from a port that no attempt has used, also none of the writer's. */
 async function knock(attempts: number, host: string | undefined): Promise<Connections> {
   const failures: string[] = [];
   const servers = new Map<string, Connections["servers"][number]>();
-  for (let attempt = 1; attempt <= attempts; attempt++) {
+  for (const [index, localPort] of freshPorts(portsPath, attempts).entries()) {
     const [at, begin] = [new Date().toISOString(), performance.now()];
     const after = () => `after ${Math.round(performance.now() - begin)} ms`;
     const steps: string[] = [];
     const reached = (step: ConnectionStep) => void steps.push(`${step} ${after()}`);
     try {
-      await using connection = await connect({ secret, host, connectMilliseconds: 1000, statementMilliseconds: 1000, reached });
+      await using connection = await connect({ secret, host, localPort, connectMilliseconds: 1000, statementMilliseconds: 1000, reached });
       const { server, inRecovery } = connection;
       const key = `${server.address} ${server.started} ${inRecovery}`;
       servers.set(key, { ...server, inRecovery, answers: (servers.get(key)?.answers ?? 0) + 1 });
     } catch (error) {
       const told = [...steps, `failed ${after()}`].join(", ");
-      failures.push(`attempt ${attempt} at ${at}: ${told}: ${messageOf(error)}${codeOf(error)}`);
+      failures.push(`attempt ${index + 1} at ${at}: ${told}: ${messageOf(error)}${codeOf(error)}`);
     }
   }
   return { attempts, failures, servers: [...servers.values()] };
