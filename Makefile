@@ -20,7 +20,7 @@ demo: $(installed) ## A highly available database on a local Kubernetes: its nod
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: test
-test: $(installed) ## Everything: lint, types, unit, integration, e2e; ends with one line of counts
+test: $(installed) ## Everything: lint, types, unit, integration, cluster, e2e; ends with one line of counts
 	@$(NODE) tools/test.ts
 
 ##@ Development
@@ -49,6 +49,10 @@ test-integration: $(installed) ## Tests on a real API server, without nodes
 .PHONY: test-e2e
 test-e2e: $(installed) ## Tests on a local Kubernetes of three nodes (or yours, with USE_EXISTING_CLUSTER=true)
 	@$(NODE) tools/test.ts e2e
+
+.PHONY: test-cluster
+test-cluster: $(installed) ## Tests of the local Kubernetes itself: all of them (make test runs them when their inputs have changed)
+	@$(NODE) tools/test.ts cluster
 
 .PHONY: test-matrix
 test-matrix: $(installed) ## Every change of a database interrupted, faults of machines, nine instances, 50 databases at once (half an hour; make test leaves it out)

@@ -1,13 +1,22 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./tools/longest-first.ts";
 
 const shared = { pool: "forks", environment: "node" } as const;
 const notOurs = ["node_modules/**", "build/**", "dist/**"];
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
-        test: { ...shared, name: "unit", include: ["**/*.test.ts"], exclude: [...notOurs, "**/*.{integration,e2e,matrix}.test.ts"] },
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["**/*.test.ts"],
+          exclude: [...notOurs, "**/*.{integration,cluster,e2e,matrix}.test.ts"],
+          testTimeout: 30_000, // properties over thousands of cases, on a machine with more to do
+          sequence: { groupOrder: 1 }, // each project has a number of workers of its own: one project after the other
+        },
       },
       {
         test: {
@@ -15,9 +24,23 @@ export default defineConfig({
           name: "integration",
           include: ["**/*.integration.test.ts"],
           exclude: notOurs,
-          globalSetup: "e2e/suites/programs-setup.ts",
+          globalSetup: "e2e/suites/control-planes-setup.ts",
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "cluster",
+          include: ["e2e/**/*.cluster.test.ts"],
+          exclude: notOurs,
+          globalSetup: "e2e/suites/cluster-setup.ts",
+          fileParallelism: false, // most of them break the one cluster on purpose
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -27,9 +50,11 @@ export default defineConfig({
           include: ["e2e/suites/*.e2e.test.ts"],
           exclude: notOurs,
           globalSetup: "e2e/suites/cluster-setup.ts",
-          fileParallelism: false, // the suites share one cluster, and some of them break it on purpose
+          // Each worker has a cluster for itself: some suites break it on purpose. The user's own cluster is one.
+          maxWorkers: process.env["USE_EXISTING_CLUSTER"] === "true" ? 1 : 2,
           testTimeout: 300_000,
           hookTimeout: 300_000,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -42,6 +67,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 900_000,
           hookTimeout: 600_000,
+          sequence: { groupOrder: 5 },
         },
       },
     ],

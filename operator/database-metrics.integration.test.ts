@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { podMonitors } from "../controllers/kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { definitions, podMonitorDefinition } from "../controllers/sampledb/foundation/pod-monitor-definition.fixture.ts";
-import { startSuite } from "../e2e/faults/suite.fixture.ts";
+import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
 import { samples } from "../runtime/observability/metric-samples.fixture.ts";
 import { eventually, eventuallySucceeds } from "../tools/eventually.ts";
 import { freePort } from "../tools/free-port.ts";
 import { OperatorProcess } from "./operator-process.fixture.ts";
 
-const { plane, connection } = await startSuite();
+const { plane, connection } = await startSuiteAlone();
 const { client } = connection;
 const replicas: { readonly operator: OperatorProcess; readonly told: () => Promise<Record<string, number>> }[] = [];
 

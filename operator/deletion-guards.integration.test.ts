@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
-import { startSuite } from "../e2e/faults/suite.fixture.ts";
+import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
 import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { eventually } from "../tools/eventually.ts";
 import { freePort } from "../tools/free-port.ts";
@@ -11,7 +11,7 @@ import { OperatorProcess } from "./operator-process.fixture.ts";
 import { webhookManifest } from "./webhook-manifest.ts";
 
 const config = join(import.meta.dirname, "../config");
-const { plane, connection } = await startSuite();
+const { plane, connection } = await startSuiteAlone();
 const { client } = connection;
 const kubectl = (...args: string[]) => plane.kubectl(...args);
 

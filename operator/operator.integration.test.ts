@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { FaultProxy } from "../e2e/faults/fault-proxy.ts";
-import { startSuite } from "../e2e/faults/suite.fixture.ts";
+import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
@@ -19,7 +19,7 @@ import { webhookManifest } from "./webhook-manifest.ts";
 const samples = join(import.meta.dirname, "../config/samples");
 const quiet = ["--health-probe-bind-address=0"];
 
-const { plane, connection } = await startSuite();
+const { plane, connection } = await startSuiteAlone();
 const { client } = connection;
 const operators: OperatorProcess[] = [];
 

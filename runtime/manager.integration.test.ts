@@ -1,9 +1,10 @@
 // The order in which a manager starts and ends, and which of several leads.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../e2e/cluster/standalone.ts";
 import { failure } from "../e2e/faults/answers.ts";
 import { FaultProxy } from "../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../tools/eventually.ts";
 import type { Request } from "./controller/builder.ts";
 import type { EventContent } from "./controller/events.ts";
@@ -13,13 +14,11 @@ import { type Running, SiteStage, timing } from "./fixtures/stage.ts";
 import type { KubeObject } from "./kube/object.ts";
 import { namespaced } from "./kube/resource.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 type Stage = SiteStage<FaultProxy>;
 

@@ -5,6 +5,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { Refusal, runProgram, say, seconds } from "./progress.ts";
+import { clusterInputs, passedAt, rememberPassed } from "./whole-run.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -31,6 +32,8 @@ interface VitestReport {
   }[];
 }
 
+const nothing: Counts = { passed: 0, failed: 0, skipped: 0 };
+
 const gofmt = 'files=$(gofmt -l e2e) || exit 1; test -z "$files" || { echo "not formatted, run make fmt: $files"; exit 1; }';
 
 const stages: Readonly<Record<string, () => Promise<Counts>>> = {
@@ -43,13 +46,16 @@ const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   types: () => check("tsc", ["--noEmit"]),
   unit: () => vitest("unit"),
   // They wait more than they compute: one of them alone watches for a minute that nothing happens.
-  integration: () => vitest("integration", "--maxWorkers=3"),
+  integration: () => vitest("integration", "--maxWorkers=5"),
+  cluster: localKubernetes,
   e2e: () => vitest("e2e"),
   matrix: () => vitest("matrix"),
 };
 
 /** They take an hour: by their name alone. */
 const byNameOnly = ["matrix"];
+
+const named = process.argv.slice(2);
 
 /** Said again at the end, in short: whoever has the end of a long log has what went wrong. */
 const failures: string[] = [];
@@ -65,7 +71,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 await runProgram(async () => {
-  const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(stages).filter((name) => !byNameOnly.includes(name));
+  const chosen = named.length > 0 ? named : Object.keys(stages).filter((name) => !byNameOnly.includes(name));
   const results: { name: string; milliseconds: number; counts: Counts }[] = [];
   for (const name of chosen) {
     const stage = stages[name];
@@ -88,6 +94,31 @@ async function check(program: string, args: readonly string[]): Promise<Counts> 
   const passed = (await exitCode(program, args)) === 0;
   if (!passed) failures.push(`FAILED ${[program, ...args].join(" ")}`);
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 };
+}
+
+/**
+ * The tests of the local Kubernetes itself. Part of `make test` only after a change to what they depend on: otherwise the suites that run on
+ * it show that it works.
+ */
+async function localKubernetes(): Promise<Counts> {
+  if (process.env["USE_EXISTING_CLUSTER"] === "true") {
+    say("cluster: not run, because USE_EXISTING_CLUSTER=true has no local Kubernetes");
+    return nothing;
+  }
+  const inputs = await clusterInputs();
+  const passed = passedAt(inputs);
+  const isNamed = named.includes("cluster");
+  if (passed !== undefined && !isNamed) {
+    say(
+      `cluster: not run, because all of it passed at ${passed} with the same inputs (${inputs}); e2e has its smoke, make test-cluster runs it`,
+    );
+    return nothing;
+  }
+  const why = isNamed ? "it was asked for" : `it never passed on this machine with its inputs as they are now (${inputs})`;
+  say(`cluster: all of it is run, because ${why}`);
+  const counts = await vitest("cluster");
+  if (counts.failed === 0 && counts.passed > 0 && !interrupted) rememberPassed(inputs);
+  return counts;
 }
 
 async function vitest(project: string, ...options: readonly string[]): Promise<Counts> {

@@ -2,12 +2,12 @@
 // kubelet and Patroni would write on them is written by the test.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import type { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
 import { takeWrites } from "../../e2e/replay/replayed-pods.ts";
 import { Objects } from "../../runtime/controller/objects.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
-import { NotFound } from "../../runtime/kube/errors.ts";
+import { AlreadyExists, NotFound } from "../../runtime/kube/errors.ts";
 import type { Key, KubeObject } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
@@ -37,10 +37,11 @@ const hashAnnotation = "sampledb.io/applied";
 const images: Images = { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" };
 export const operatorNamespace = "operators";
 
-export async function installKinds(plane: StandaloneControlPlane, client: KubeClient): Promise<void> {
+/** Files that share a control plane each do it again. */
+export async function installKinds(plane: ControlPlane, client: KubeClient): Promise<void> {
   await plane.kubectl("apply", "--server-side", "--kustomize", join(import.meta.dirname, "../../config/crd"));
   await plane.kubectl("wait", "--for=condition=Established", "crd", "--all");
-  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: operatorNamespace } });
+  await client.apply(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: operatorNamespace } });
 }
 
 export class DatabaseStage implements AsyncDisposable {
@@ -58,7 +59,13 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** `client` is somebody else's, past the proxy; the operator's calls go through it. */
   static async open(namespace: string, client: KubeClient, proxy: FaultProxy): Promise<DatabaseStage> {
-    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    // A file before this one may have used the name on the same control plane; its stage has had it deleted.
+    await eventually(`namespace ${namespace} is nobody's`, 60_000, () =>
+      client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }).catch((error: unknown) => {
+        if (error instanceof AlreadyExists) return undefined;
+        throw error;
+      }),
+    );
     return new DatabaseStage(namespace, client, proxy);
   }
 

@@ -55,7 +55,7 @@ test("the trial of a change: the change goes on all the same", async () => {
 });
 
 test("a new password: it is handed over all the same", async () => {
-  await using stage = await making("rotated");
+  await using stage = await making("stranded-rotation");
   await stage.settle("orders-0");
   const order = { metadata: { annotations: { "sampledb.io/rotate-password": "app" } } };
   await client.mergePatch(sampledbs, stage.key("orders"), order);

@@ -32,6 +32,15 @@ const parts = {
 
 type StandalonePart = keyof typeof parts;
 
+/** What everybody may do with a control plane, also with one that is another's to stop. */
+export interface ControlPlane {
+  readonly kubeconfig: string;
+  readonly url: string;
+  readonly directory: string;
+  kubectl(...args: string[]): Promise<string>;
+  request(method: string, path: string, body?: object): Promise<{ status: number; body: KubernetesObject } | undefined>;
+}
+
 interface StandaloneOptions {
   /** More arguments for its parts; where one is there already, the last counts. */
   readonly more?: Partial<Record<StandalonePart, readonly string[]>>;
@@ -42,7 +51,7 @@ interface StandaloneOptions {
 const serviceRange = "10.96.0.0/16";
 const apiServiceAddress = "10.96.0.1";
 
-export class StandaloneControlPlane {
+export class StandaloneControlPlane implements ControlPlane {
   readonly kubeconfig: string;
   readonly url: string;
   readonly directory: string;
@@ -61,14 +70,7 @@ export class StandaloneControlPlane {
 
   static async start(options: StandaloneOptions = {}): Promise<StandaloneControlPlane> {
     const directory = mkdtempSync(join(tmpdir(), "sampledb-control-plane-"));
-    const settings = {
-      pki: join(directory, "pki"),
-      kubeconfigs: directory,
-      dataDirectory: directory,
-      address: "127.0.0.1",
-      port: await freePort(),
-      serviceRange,
-    };
+    const settings = settingsOf(directory, await freePort());
     const plane = new StandaloneControlPlane(directory, settings, options);
     try {
       await writeCertificates(settings.pki, controlPlaneIdentities("127.0.0.1", apiServiceAddress));
@@ -90,6 +92,11 @@ export class StandaloneControlPlane {
       await plane.stop();
       throw error;
     }
+  }
+
+  /** One that another process has started and stops. */
+  static attach({ directory, url }: Pick<ControlPlane, "directory" | "url">): ControlPlane {
+    return new StandaloneControlPlane(directory, settingsOf(directory, Number(new URL(url).port)), {});
   }
 
   /** Starts a part that is not running, with what it had stored before. */
@@ -176,6 +183,10 @@ export class StandaloneControlPlane {
   logFile(part: StandalonePart): string {
     return join(this.directory, "log", `${part}.log`);
   }
+}
+
+function settingsOf(directory: string, port: number): ControlPlaneSettings {
+  return { pki: join(directory, "pki"), kubeconfigs: directory, dataDirectory: directory, address: "127.0.0.1", port, serviceRange };
 }
 
 /** Where nothing is served, as for a kind in the first moments of its definition, the API server answers in plain text. */

@@ -11,10 +11,11 @@ import { readState } from "./state.ts";
 
 const indexes = Array.from({ length: highestIndex }, (_, i) => i + 1); // 0 is for people
 
-/** A plan whose names and addresses are free. */
-export async function freePlan(): Promise<ClusterPlan> {
+/** A plan whose names and addresses are free, and which is none of those that its caller is about to use. */
+export async function freePlan(taken: readonly ClusterPlan[] = []): Promise<ClusterPlan> {
   for (const plan of indexes.map(clusterPlan)) {
     const inUse =
+      taken.some(({ index }) => index === plan.index) ||
       readState(plan) !== undefined ||
       findMachines(plan).size > 0 ||
       (await lockHolder(plan.name)) !== undefined ||

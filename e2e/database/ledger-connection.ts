@@ -21,12 +21,40 @@ export interface ConnectionOptions {
   readonly host?: string | undefined;
   readonly connectMilliseconds: number;
   readonly statementMilliseconds: number;
+  /** The port that it comes from; the kernel chooses one otherwise. */
+  readonly localPort?: number;
+  /** Called when a step of the connection is over, also of one that fails later: it tells how far it came. */
+  readonly reached?: (step: ConnectionStep) => void;
+}
+
+/** In this order: the name server has answered, the first packet is on its way, the server has accepted, TLS and password are over. */
+export type ConnectionStep = "resolved" | `sent from port ${string}` | "connected" | "authenticated";
+
+/** pg names a host and a port, and nothing else. */
+class SocketFrom extends Socket {
+  readonly #localPort: number;
+
+  constructor(localPort: number) {
+    super();
+    this.#localPort = localPort;
+  }
+
+  override connect(...[port, host]: unknown[]): this {
+    return super.connect({ port: Number(port), host: String(host), localPort: this.#localPort });
+  }
 }
 
 /** Reads the Secret anew each time, as a change of password may have come meanwhile. Nothing is left open when it fails. */
-export async function connect({ secret, host, connectMilliseconds, statementMilliseconds }: ConnectionOptions): Promise<LedgerConnection> {
+export async function connect(options: ConnectionOptions): Promise<LedgerConnection> {
+  const { secret, host, localPort, connectMilliseconds, statementMilliseconds, reached = () => {} } = options;
   const read = (key: string) => readFileSync(join(secret, key), "utf8").trim();
-  const socket = new Socket();
+  const socket = localPort === undefined ? new Socket() : new SocketFrom(localPort);
+  socket.once("lookup", (error: Error | null) => {
+    if (error) return;
+    reached("resolved");
+    setImmediate(() => reached(`sent from port ${socket.localPort}`)); // by which a capture or the connection table finds it
+  });
+  socket.once("connect", () => reached("connected"));
   const client = new Client({
     host: host ?? read("host"),
     port: Number(read("port")),
@@ -52,6 +80,7 @@ export async function connect({ secret, host, connectMilliseconds, statementMill
   });
   try {
     await client.connect();
+    reached("authenticated");
     const { rows } = await client.query<{ address: string; started: string; in_recovery: boolean }>(
       "SELECT host(inet_server_addr()) AS address, pg_postmaster_start_time()::text AS started, pg_is_in_recovery() AS in_recovery",
     );

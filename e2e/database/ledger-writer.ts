@@ -2,20 +2,21 @@
 // `report`, `verify` and `connect N [HOST]` print one line of JSON. It needs the database's Service and its own files, no API server.
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError } from "pg";
+import { freshPorts } from "./fresh-ports.ts";
 import { BookWriter, nextId, readBook, report, type Server, type Verdict, verdict } from "./ledger-book.ts";
-import { connect, type LedgerConnection } from "./ledger-connection.ts";
+import { type ConnectionStep, connect, type LedgerConnection } from "./ledger-connection.ts";
 
 export interface Connections {
   readonly attempts: number;
-  readonly failed: number;
-  /** How often each error came. */
-  readonly errors: Readonly<Record<string, number>>;
+  /** Those that failed, in their order: which attempt, how far it came, and with what it ended. */
+  readonly failures: readonly string[];
   /** Who answered, and how often. */
   readonly servers: readonly (Server & { readonly inRecovery: boolean; readonly answers: number })[];
 }
 
 const secret = process.env["LEDGER_SECRET"] ?? "/secret";
 const bookPath = process.env["LEDGER_BOOK"] ?? "/book/entries";
+const portsPath = process.env["LEDGER_PORTS"] ?? "/book/ports";
 const table = process.env["LEDGER_TABLE"] ?? "ledger";
 const intervalMilliseconds = 20;
 const pauseMilliseconds = 50;
@@ -94,22 +95,31 @@ async function verify(): Promise<Verdict & { readonly server: Server }> {
   }
 }
 
+/** Each is new to the node as well: it comes from a port that no attempt has used, also none of the writer's. */
 async function knock(attempts: number, host: string | undefined): Promise<Connections> {
-  const errors: Record<string, number> = {};
+  const failures: string[] = [];
   const servers = new Map<string, Connections["servers"][number]>();
-  for (let attempt = 0; attempt < attempts; attempt++) {
+  for (const [index, localPort] of freshPorts(portsPath, attempts).entries()) {
+    const [at, begin] = [new Date().toISOString(), performance.now()];
+    const after = () => `after ${Math.round(performance.now() - begin)} ms`;
+    const steps: string[] = [];
+    const reached = (step: ConnectionStep) => void steps.push(`${step} ${after()}`);
     try {
-      await using connection = await connect({ secret, host, connectMilliseconds: 1000, statementMilliseconds: 1000 });
+      await using connection = await connect({ secret, host, localPort, connectMilliseconds: 1000, statementMilliseconds: 1000, reached });
       const { server, inRecovery } = connection;
       const key = `${server.address} ${server.started} ${inRecovery}`;
       servers.set(key, { ...server, inRecovery, answers: (servers.get(key)?.answers ?? 0) + 1 });
     } catch (error) {
-      const message = messageOf(error);
-      errors[message] = (errors[message] ?? 0) + 1;
+      const told = [...steps, `failed ${after()}`].join(", ");
+      failures.push(`attempt ${index + 1} at ${at}: ${told}: ${messageOf(error)}${codeOf(error)}`);
     }
   }
-  const failed = Object.values(errors).reduce((sum, count) => sum + count, 0);
-  return { attempts, failed, errors, servers: [...servers.values()] };
+  return { attempts, failures, servers: [...servers.values()] };
+}
+
+/** PostgreSQL's code or the system's, where there is one. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && error.code !== undefined ? ` (${String(error.code)})` : "";
 }
 
 /** An attempt at several addresses fails with one error for each, and no words of its own. */

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, createServer, type Server } from "node:https";
 import { join } from "node:path";
 import { kubeconfig } from "../cluster/kubeconfig.ts";
-import type { StandaloneControlPlane } from "../cluster/standalone.ts";
+import type { ControlPlane } from "../cluster/standalone.ts";
 import type { Answer } from "./answers.ts";
 import { Connections } from "./connections.ts";
 import { type Fault, FaultList, type Hold } from "./fault-list.ts";
@@ -46,7 +46,7 @@ export class FaultProxy {
     this.kubeconfig = join(directory, "admin.kubeconfig");
   }
 
-  static async start(plane: Pick<StandaloneControlPlane, "url" | "directory">): Promise<FaultProxy> {
+  static async start(plane: Pick<ControlPlane, "url" | "directory">): Promise<FaultProxy> {
     const pki = join(plane.directory, "pki");
     const file = (name: string) => readFileSync(join(pki, name));
     const directory = mkdtempSync(join(plane.directory, "proxy-"));

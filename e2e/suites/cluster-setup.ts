@@ -1,24 +1,81 @@
-// Before the e2e suites: a cluster with our images on every node, or the user's own cluster.
+// Before the suites that need nodes: all that clusters are made from. While they run: a cluster for each worker, with our images on every
+// node, or the user's own cluster.
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { imageArchive } from "../../images/archive.ts";
 import { catalog } from "../../images/catalog.ts";
 import { bundle } from "../../tools/bundle.ts";
 import { step } from "../../tools/progress.ts";
-import { loadImages } from "../cluster/images.ts";
+import { clusterImage, loadImages } from "../cluster/images.ts";
 import { sweepWhenInterrupted } from "../cluster/interruption.ts";
 import { existingCluster } from "../cluster/kubectl.ts";
+import { installPackages } from "../cluster/packages.ts";
 import { type ClusterPlan, hosts, projectDirectory } from "../cluster/plan.ts";
 import { requireRoot } from "../cluster/preflight.ts";
 import { freePlan, sweepTestClusters } from "../cluster/test-clusters.ts";
 import { clusterUp } from "../cluster/up.ts";
+import { serveWorkers } from "./worker-resources.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Absent on the user's own cluster, where nothing is broken on purpose. */
-    clusterIndex: number | undefined;
+    /** Where a worker asks for the index of its cluster. Absent on the user's own cluster, where nothing is broken on purpose. */
+    clusters: string | undefined;
     holder: number;
-    kubeconfig: string;
+    /** Of the user's own cluster. */
+    existingKubeconfig: string | undefined;
+  }
+}
+
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const existing = existingCluster();
+  project.provide("existingKubeconfig", existing);
+  if (existing !== undefined) return undefined;
+  requireRoot();
+  sweepWhenInterrupted();
+  await sweepTestClusters();
+  await prepare();
+  const taken: ClusterPlan[] = [];
+  const clusters = await serveWorkers(
+    () => makeCluster(taken),
+    ({ index }) => ({ index }),
+  );
+  project.provide("clusters", clusters.url);
+  project.provide("holder", process.pid);
+  return async () => {
+    await clusters.close();
+    await sweepTestClusters();
+  };
+}
+
+/** Once and one after the other: clusters that are made side by side would each do it. */
+async function prepare(): Promise<void> {
+  await installPackages();
+  for (const program of ["pause", "coredns"] as const) await clusterImage(program);
+  await bundle();
+  for (const definition of catalog()) await imageArchive(definition);
+}
+
+let choosing = Promise.resolve();
+
+async function makeCluster(taken: ClusterPlan[]): Promise<ClusterPlan> {
+  const chosen = choosing.then(async () => {
+    const plan = await freePlan(taken);
+    taken.push(plan);
+    return plan;
+  });
+  choosing = chosen.then(
+    () => {},
+    () => {},
+  );
+  const plan = await chosen;
+  try {
+    const cluster = await clusterUp(plan, process.pid);
+    await step(`images on every node of ${plan.name}`, () => loadImages(cluster, catalog()));
+    return plan;
+  } catch (error) {
+    keepLogs(plan);
+    throw error;
   }
 }
 
@@ -27,29 +84,4 @@ function keepLogs(plan: ClusterPlan): void {
   for (const machine of hosts(plan).filter(({ directory }) => existsSync(join(directory, "log")))) {
     cpSync(join(machine.directory, "log"), join(projectDirectory, "build/logs", plan.name, machine.name), { recursive: true });
   }
-}
-
-export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const existing = existingCluster();
-  if (existing !== undefined) {
-    project.provide("kubeconfig", existing);
-    return undefined;
-  }
-  requireRoot();
-  sweepWhenInterrupted();
-  await sweepTestClusters();
-  const plan = await freePlan();
-  try {
-    const cluster = await clusterUp(plan, process.pid);
-    await bundle();
-    await step("images on every node", () => loadImages(cluster, catalog()));
-  } catch (error) {
-    keepLogs(plan);
-    await sweepTestClusters();
-    throw error;
-  }
-  project.provide("clusterIndex", plan.index);
-  project.provide("holder", process.pid);
-  project.provide("kubeconfig", plan.kubeconfig);
-  return sweepTestClusters;
 }

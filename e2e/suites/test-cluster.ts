@@ -4,17 +4,27 @@ import { afterAll, beforeAll, inject } from "vitest";
 import { eventually } from "../../tools/eventually.ts";
 import { Kubectl, type KubernetesObject } from "../cluster/kubectl.ts";
 import { LocalCluster } from "../cluster/local-cluster.ts";
-import { clusterPlan } from "../cluster/plan.ts";
+import { type ClusterPlan, clusterPlan } from "../cluster/plan.ts";
 import { isReady } from "../cluster/status.ts";
 import { Database } from "../database/database.ts";
+import { ownResource } from "./worker-resources.ts";
 
-export const kubectl = new Kubectl(inject("kubeconfig"));
+/** Of this worker; undefined on the user's own cluster. */
+const plan = await ownPlan();
 
 /** False on the user's own cluster: suites that pull plugs are skipped there. */
-export const isLocal = inject("clusterIndex") !== undefined;
+export const isLocal = plan !== undefined;
+
+export const kubectl = new Kubectl(plan?.kubeconfig ?? inject("existingKubeconfig") ?? "");
 
 export function localCluster(): LocalCluster {
-  return new LocalCluster(clusterPlan(inject("clusterIndex") ?? 0));
+  if (!plan) throw new Error("only a suite that runs on the local cluster may break it");
+  return new LocalCluster(plan);
+}
+
+async function ownPlan(): Promise<ClusterPlan | undefined> {
+  const clusters = inject("clusters");
+  return clusters === undefined ? undefined : clusterPlan((await ownResource<{ index: number }>(clusters)).index);
 }
 
 export async function nodeReady(name: string): Promise<boolean> {

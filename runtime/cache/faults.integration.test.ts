@@ -1,22 +1,21 @@
 // Faults of networks and API servers: the cache recovers soon, loses nothing, reports nothing twice, and makes no needless list.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test, vi } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { errorEvent, failure } from "../../e2e/faults/answers.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { CacheStage } from "./cache-stage.fixture.ts";
 import { configMap, configMaps } from "./mutator.fixture.ts";
 
 vi.setConfig({ maxConcurrency: 15 }); // these tests mostly wait
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 const watches = { verb: "watch", resource: "configmaps" } as const;
 

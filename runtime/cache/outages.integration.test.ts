@@ -3,12 +3,12 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { startSuite } from "../../e2e/faults/suite.fixture.ts";
+import { startSuiteAlone } from "../../e2e/faults/suite.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { CacheStage } from "./cache-stage.fixture.ts";
 import { configMap, configMaps } from "./mutator.fixture.ts";
 
-const { plane, proxy } = await startSuite();
+const { plane, proxy } = await startSuiteAlone();
 
 const watches = { verb: "watch", resource: "configmaps" } as const;
 

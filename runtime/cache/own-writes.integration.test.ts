@@ -1,7 +1,8 @@
 // Readers see their own writes at once, whenever the watch brings them, and the writes of others once the watch has.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test, vi } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { type Site, site, siteDefinition, sites } from "../fixtures/site.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -12,19 +13,17 @@ import { CacheStage } from "./cache-stage.fixture.ts";
 
 vi.setConfig({ maxConcurrency: 10 }); // these tests mostly wait
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 const definitions = clusterScoped("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions");
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
   const proxy = await FaultProxy.start(plane);
   await using stage = await CacheStage.open({ kubeconfig: proxy.kubeconfig, direct: plane.kubeconfig, namespace: "setup" });
-  await stage.others.create(definitions, siteDefinition as never);
+  await stage.others.apply(definitions, siteDefinition as never); // a file before may have made it
   await eventually("sites are served", 10_000, () => stage.others.serves(sites));
   await proxy.stop();
 });
-
-afterAll(() => plane.stop());
 
 const finalizer = "test.sampledb.io/wait";
 const finalized = (namespace: string): Site => {

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import { beforeEach, expect, test } from "vitest";
 import { failure } from "../../e2e/faults/answers.ts";
-import { startSuite } from "../../e2e/faults/suite.fixture.ts";
+import { startSuiteAlone } from "../../e2e/faults/suite.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { site, siteDefinition, sites } from "../fixtures/site.ts";
 import type { Model } from "../kube/object.ts";
@@ -12,7 +12,7 @@ import type { WatchedKind } from "./cache.ts";
 import { CacheStage } from "./cache-stage.fixture.ts";
 import { configMap, configMaps } from "./mutator.fixture.ts";
 
-const { plane, proxy } = await startSuite();
+const { plane, proxy } = await startSuiteAlone();
 
 beforeEach(async () => {
   await proxy.heal();

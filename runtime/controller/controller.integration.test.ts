@@ -1,9 +1,10 @@
 // How reconciles end, on a real API server with injected faults.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { failure } from "../../e2e/faults/answers.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { History } from "../election/history.fixture.ts";
 import { child, configMaps, isReady, sites } from "../fixtures/site.ts";
@@ -12,13 +13,11 @@ import { Aborted } from "../kube/errors.ts";
 import type { Request } from "./builder.ts";
 import { TerminalError } from "./result.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 async function open(name: string): Promise<SiteStage<FaultProxy>> {
   return await SiteStage.open(plane, name, await FaultProxy.start(plane));

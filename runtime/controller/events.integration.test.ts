@@ -1,8 +1,9 @@
 // Events as `kubectl` shows them.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { failure } from "../../e2e/faults/answers.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { isReady, sites } from "../fixtures/site.ts";
 import { SiteStage } from "../fixtures/stage.ts";
@@ -10,13 +11,11 @@ import type { KubeObject } from "../kube/object.ts";
 import { namespaced } from "../kube/resource.ts";
 import type { EventContent } from "./events.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 interface Event extends KubeObject {
   readonly regarding: { readonly kind: string };

@@ -1,9 +1,10 @@
 // The guarantees of `withFinalizer`, one by one.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { failure } from "../../e2e/faults/answers.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { History } from "../election/history.fixture.ts";
 import { configMaps, type Site, sites } from "../fixtures/site.ts";
@@ -12,13 +13,11 @@ import { ControllerBuilder } from "./builder.ts";
 import { finished, withFinalizer } from "./finalizer.ts";
 import { after, awaitChange, type Result } from "./result.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 type Stage = SiteStage<FaultProxy>;
 type Cleanup = (object: Site) => Promise<Result | typeof finished>;

@@ -1,8 +1,9 @@
 // The writes of `Objects` on a real API server, counted at a proxy.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { child, configMaps, isReady, jobs, type Site, services, sites } from "../fixtures/site.ts";
 import { type Running, SiteStage } from "../fixtures/stage.ts";
@@ -11,13 +12,11 @@ import { ControllerBuilder } from "./builder.ts";
 import { wanted } from "./kept.ts";
 import { awaitChange } from "./result.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 type Stage = SiteStage<FaultProxy>;
 
@@ -195,8 +194,8 @@ test.concurrent("an existing object that another owner or none controls is left 
   const reasons = () => running.lines.flatMap(({ error }) => error?.message ?? []);
   await eventually("it failed for both", 20_000, () => new Set(reasons()).size === 2);
   expect([...new Set(reasons())].sort()).toEqual([
-    "service: Service occupied/x is there already and not controlled by Site x",
-    "text: ConfigMap occupied/x is there already and not controlled by Site x",
+    `service: Service ${stage.namespace}/x is there already and not controlled by Site x`,
+    `text: ConfigMap ${stage.namespace}/x is there already and not controlled by Site x`,
   ]);
   await stage.client.mergePatch(sites, stage.key("x"), { spec: { serve: false } });
   await eventually("it was seen", 20_000, async () => (await stage.client.get(sites, stage.key("x"))).status?.observedGeneration === 2);

@@ -1,19 +1,18 @@
 // A converged set causes no requests but its watches.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { isReady, sites } from "../fixtures/site.ts";
 import { type RunOptions, SiteStage } from "../fixtures/stage.ts";
 
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 const count = 20;
 

@@ -1,4 +1,5 @@
 // A namespace with candidates in processes of their own, and the history of their writes and of their lease, for tests.
+import { randomBytes } from "node:crypto";
 import { KubeClient } from "../kube/client.ts";
 import { Credentials } from "../kube/credentials.ts";
 import { kubeConfigFromFile } from "../kube/kube-config.ts";
@@ -34,7 +35,9 @@ export class Stage implements AsyncDisposable {
     this.namespace = namespace;
   }
 
-  static async open(kubeconfig: string, namespace: string): Promise<Stage> {
+  /** In a namespace whose name begins with this one: files that share a control plane use the same words. */
+  static async open(kubeconfig: string, name: string): Promise<Stage> {
+    const namespace = `${name}-${randomBytes(3).toString("hex")}`;
     const stage = new Stage(kubeconfig, namespace);
     const { client } = stage;
     const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");

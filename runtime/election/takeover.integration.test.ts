@@ -1,8 +1,9 @@
 // Which candidate leads, and when the next one does, on a real API server.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandaloneControlPlane } from "../../e2e/cluster/standalone.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
+import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { Elector } from "./elector.ts";
 import { type LeaseSpec, leases, newLease } from "./lease.ts";
@@ -11,13 +12,11 @@ import { Stage, shortTiming } from "./stage.fixture.ts";
 const { leaseDuration, retryPeriod } = shortTiming;
 /** For a busy machine. */
 const slack = 4000;
-let plane: StandaloneControlPlane;
+let plane: ControlPlane;
 
 beforeAll(async () => {
-  plane = await StandaloneControlPlane.start();
+  plane = await sharedControlPlane();
 });
-
-afterAll(() => plane.stop());
 
 async function openProxy(): Promise<{ proxy: FaultProxy } & AsyncDisposable> {
   const proxy = await FaultProxy.start(plane);

@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { kubeconfig } from "../../e2e/cluster/kubeconfig.ts";
-import { startSuite } from "../../e2e/faults/suite.fixture.ts";
+import { startSuiteAlone } from "../../e2e/faults/suite.fixture.ts";
 import { run } from "../../tools/command.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { Aborted, DeadlineExceeded, Unreachable } from "./errors.ts";
 import { kubeConfigFromFile } from "./kube-config.ts";
 import { configMap, configMaps, inDefault, TestConnection } from "./test-connection.fixture.ts";
 
-const { plane, proxy } = await startSuite();
+const { plane, proxy } = await startSuiteAlone();
 
 beforeEach(async () => {
   await proxy.heal();

@@ -112,7 +112,7 @@ test("a subscriber that throws on an event ends the watch with its error", async
   const watching = await Watching.fromNow(() => {
     throw refusal;
   });
-  await connection.client.create(configMaps, configMap("refused"));
+  await connection.client.create(configMaps, configMap("not-taken"));
   expect(await watching.ended).toBe(refusal);
   await eventually("the API server is rid of it", 5000, () => proxy.inFlight({ verb: "watch" }) === 0);
 });

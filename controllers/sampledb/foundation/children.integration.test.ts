@@ -155,7 +155,7 @@ test("killed in the middle and started again, it ends in the same state and make
 });
 
 test("the init Job is there while the first server is made; one that ran out of tries is made anew", async () => {
-  await using stage = await DatabaseStage.open("early", client, proxy);
+  await using stage = await DatabaseStage.open("first-server", client, proxy);
   await stage.run();
   await stage.create({});
   await stage.podsAre("orders-0");
