@@ -30,7 +30,7 @@ export const configuration: SampleDBStep = async (scope) => {
   await Promise.all(
     patroniStates(db).map((state) => objects.keep(db, state.metadata.name, choices.digest, () => [wanted(configMaps, state)])),
   );
-  if (findings.trial.kind === "accepted" || isConfigured(scope)) findings.confirmed.add("configuration");
+  if (findings.trial.kind === "accepted" || hasOwnFile(scope)) findings.confirmed.add("configuration");
   const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
   if (settled <= 0 || observed.instances.length === 0) return done;
   findings.settling = true;
@@ -38,10 +38,10 @@ export const configuration: SampleDBStep = async (scope) => {
   return doneUntil(settled);
 };
 
-/** The configuration of an earlier run is there and this database's own, while a change is on trial. */
-function isConfigured({ db, deps, key, observed: { patroni } }: Scope): boolean {
+/** Patroni's file, while a change is on trial: an earlier run has made it, and nobody else has put another in its place. */
+function hasOwnFile({ db, deps, key }: Scope): boolean {
   const file = deps.cache.watched(configMaps).get({ namespace: key.namespace, name: namesOf(db).patroniConfig });
-  return patroni.settings !== undefined && file !== undefined && controllerOf(file)?.uid === db.metadata.uid;
+  return file !== undefined && controllerOf(file)?.uid === db.metadata.uid;
 }
 
 /** Settings that hold only while a database is made end with the making, also while a change is on trial. */

@@ -1,12 +1,15 @@
 // The ways in.
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done } from "../../../runtime/controller/steps.ts";
+import { controllerOf } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { podsService, readOnlyService, readWriteService, readWriteSlice } from "../../desired/services.ts";
 import { endpointSlices, services as serviceKind } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-export const services: SampleDBStep = async ({ db, key: { namespace }, choices, deps, objects, findings }) => {
+export const services: SampleDBStep = async ({ db, key: { namespace }, choices, deps, objects, findings, observed }) => {
+  // Before the Services: where the API server refuses one, as for a bad annotation, nothing else has to wait.
+  if (observed.writeSlice && controllerOf(observed.writeSlice)?.uid === db.metadata.uid) findings.confirmed.add("slice");
   await objects.keep(db, "services", choices.digest, () =>
     [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
   );
