@@ -32,7 +32,7 @@ const writes = () => proxy.requests.filter(({ method, resource }) => method !== 
 const described = ({ verb, resource, name, subresource }: ReturnType<typeof writes>[number]) =>
   `${verb} ${resource}/${name ?? ""}/${subresource ?? ""}`;
 
-test("each object is made, owned or kept as designed; once converged, neither time nor a restart of the operator causes a write", async () => {
+test("each object is made, owned or kept as designed; the operator writes nothing once converged, nor after its restart", async () => {
   await using stage = await DatabaseStage.open("children", client, proxy);
   const first = await stage.run();
   const db = await stage.create({ replicas: 3 });
