@@ -1,4 +1,4 @@
-// For tests of pure reads: a cache that has these objects. Indexes are those of watches.ts.
+// For tests of pure reads: a cache with the given objects, and with the indexes of watches.ts.
 import type { Cache, WatchedKind } from "../runtime/cache/cache.ts";
 import { type Key, type KubeObject, keyOf, keyText } from "../runtime/kube/object.ts";
 import { type Resource, resourceName } from "../runtime/kube/resource.ts";

@@ -1,5 +1,5 @@
-// What this version does not act on says so in a condition, so that nobody waits for a backup that never comes. Each of these
-// goes when the controller that does the work is there.
+// Conditions of the kinds that no controller acts on yet: each says so, so that no user waits for a backup that never comes.
+// A kind leaves this file when its controller is there.
 import type { Condition } from "../api/conditions.ts";
 import { conditionTypes } from "../api/conditions.ts";
 import { reasons } from "../api/reasons.ts";
@@ -17,7 +17,7 @@ export interface Dependencies {
   readonly now: () => Date;
 }
 
-/** Unknown, not False: it has not failed, and a version that can do it will take it up. */
+/** Unknown, not False: the work has not failed, and a later version of the operator will do it. */
 const unknown = { status: "Unknown", reason: reasons.notSupported } as const;
 
 function backupCondition(_: Backup): ConditionNow {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Patience } from "./patience.ts";
 
-/** Looks after each of these seconds; true is a look at which it was so. */
+/** Looks after each of these seconds. `isSo` is whether the thing was seen at that look. */
 function waited(...looks: readonly (readonly [after: number, isSo: boolean])[]): number {
   let now = Date.parse("2026-01-01T00:00:00Z");
   const patience = new Patience(() => new Date(now));
@@ -15,9 +15,9 @@ function waited(...looks: readonly (readonly [after: number, isSo: boolean])[]):
 }
 
 test.each<[string, readonly (readonly [number, boolean])[], number]>([
-  ["one look", [[0, true]], 0],
+  ["the first look counts no time", [[0, true]], 0],
   [
-    "looks without a gap add up",
+    "the time between looks without a gap adds up",
     [
       [0, true],
       [30, true],
@@ -27,7 +27,7 @@ test.each<[string, readonly (readonly [number, boolean])[], number]>([
     120,
   ],
   [
-    "a look at which it was not so begins anew",
+    "patience begins anew after a look at which the thing was over",
     [
       [0, true],
       [30, true],
@@ -38,7 +38,7 @@ test.each<[string, readonly (readonly [number, boolean])[], number]>([
     10,
   ],
   [
-    "a gap in looking begins anew, as after a pause",
+    "patience begins anew after a gap in looking, as after a pause",
     [
       [0, true],
       [50, true],
@@ -47,7 +47,7 @@ test.each<[string, readonly (readonly [number, boolean])[], number]>([
     0,
   ],
   [
-    "a clock that was set back begins anew",
+    "patience begins anew when the clock was set back",
     [
       [0, true],
       [50, true],

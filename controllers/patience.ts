@@ -1,11 +1,11 @@
-// For how long something has been seen to be so, without a gap. Patience that was interrupted begins anew: nobody knows what happened while
-// a SampleDB was paused, or while another replica of the operator led.
+// Patience: for how long the operator has seen something without a gap. After a gap in looking it begins anew, because the operator does
+// not know what happened while the SampleDB was paused, or while another replica of the operator led.
 //
-// This is the memory of one process. It may hold a decision back. It must never be the only reason to destroy something: for that the
-// status has to have told it for as long (`toldSeconds` of telling/blockers.ts).
+// This is the memory of one process. It may delay a decision. It must never be the only reason to destroy something: for that, the stored
+// status must have had the blocker for as long (`toldSeconds` in telling/blockers.ts).
 import { BoundedMap } from "../runtime/bounded-map.ts";
 
-/** Every step that waits looks again sooner than this. */
+/** Longer than any step waits before it looks again. A longer gap means that the operator was not looking. */
 const longestGapSeconds = 60;
 
 interface Sight {
@@ -21,7 +21,7 @@ export class Patience {
     this.#now = now;
   }
 
-  /** It is so now: since when without a gap, in seconds. `id` names the thing and what is said of it, by uid. */
+  /** Notes that `id` was seen now. Returns for how many seconds it has been seen without a gap. `id` has the uid of the object in it. */
   seconds(id: string): number {
     const now = this.#now().getTime();
     const seen = this.#sights.get(id);
@@ -31,7 +31,7 @@ export class Patience {
     return (now - first) / 1000;
   }
 
-  /** It is not so any more, or has begun anew. */
+  /** It is over, or begins anew. */
   end(id: string): void {
     this.#sights.delete(id);
   }

@@ -14,8 +14,8 @@ test.each<[string, PersistentVolumeClaim, boolean]>([
   ["the claim of an instance is data", claim(sampleDB(), 2), true],
   ["a claim of another component is no data", named("data-orders-0", { "sampledb.io/component": "repository" }), false],
   ["a repository's claim is no data", named("orders-repository", { "sampledb.io/component": "repository" }), false],
-  ["a claim without an ordinal is no data, whatever labels it wears", named("orders-repository"), false],
-  ["the claim of another database is no data, whatever labels it wears", named("data-others-0"), false],
+  ["a claim without an ordinal is no data, whatever its labels say", named("orders-repository"), false],
+  ["a claim with the name of another database is no data, whatever its labels say", named("data-others-0"), false],
 ])("%s", (_, candidate, isData) => {
   const found = cacheOf(candidate).watched(persistentVolumeClaims).listBy(byDatabase, "shop/orders");
   expect(found).toEqual(isData ? [candidate] : []);

@@ -1,5 +1,4 @@
-// What the operator watches: kinds, selectors and indexes, declared once for all controllers, before any of them is added.
-
+// The watches of the operator: kinds, selectors and indexes, declared once for all controllers, before any controller is added.
 import { ownTrialAnnotation } from "../api/annotations.ts";
 import { labelNames } from "../api/labels.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
@@ -27,14 +26,14 @@ import {
 } from "./kinds/kubernetes.ts";
 import { backups, restores, sampledbs } from "./kinds/sampledb-io.ts";
 
-/** Of Pods: the instances of a database. Of claims: its data. Of Jobs: all of them. By `namespace/name` of the SampleDB. */
+/** Index by `namespace/name` of the SampleDB. Of Pods: the instances. Of claims: those with data. Of Jobs: all of the database. */
 export const byDatabase = "database";
-/** Of Pods: those of a Job, by `namespace/name` of the Job. */
+/** Index of Pods by `namespace/name` of their Job. */
 export const byJob = "job";
-/** Of Jobs: the trials that run and that no user has asked for, all under one value. */
+/** Index of Jobs: the running trials of changes that a newer operator made by itself, all under one value. */
 export const ownTrials = "own-trials";
 
-/** Only what the operator has made, of Kubernetes' kinds: the cluster's other objects would fill its memory for nothing. */
+/** Of Kubernetes' kinds, only the objects that the operator made: the cluster's other objects would fill its memory for nothing. */
 const labelSelector = selectorOf(managedBy);
 
 export function declareWatches(cache: Cache): void {
@@ -61,7 +60,7 @@ function ofInstances(object: KubeObject): string[] {
   return object.metadata.labels?.[labelNames.component] === instanceComponent ? databaseText(object) : [];
 }
 
-/** By component and name: a claim of a repository wears the label of its database too, and must be neither grown nor deleted as data. */
+/** By component and name: a repository's claim has the label of its database, too, and must be neither grown nor deleted as data. */
 export function ofData(claim: PersistentVolumeClaim): string[] {
   const { name } = claim.metadata;
   const isData = (database: Key) => name === claimName({ metadata: database }, ordinalOf(name));

@@ -13,12 +13,12 @@ import { type ClientRole, clientCertificate, renewalDue, rotateCertificates } fr
 import { refuseForeign, writeOver } from "./secrets.ts";
 
 export interface AuthorityOptions {
-  /** The authorities' keys are in this namespace: whoever reads Secrets beside a database can't sign for it. */
+  /** The namespace of the authorities' keys. A user who may read Secrets beside a database must not be able to sign for it. */
   readonly operatorNamespace: string;
   readonly now: () => Date;
 }
 
-/** What a client shows to an instance, and the authorities that it trusts in return. */
+/** The certificate and key that a client shows to an instance, and the authorities that it trusts in return. */
 export interface ClientIdentity extends CertifiedKey {
   readonly authorities: string;
 }
@@ -37,10 +37,10 @@ interface Seen {
   readonly clients: Map<ClientRole, ClientIdentity>;
 }
 
-/** Nothing is read again for so long. Certificates are renewed months before they expire, so some hours are no loss. */
+/** For this long the Secrets are not read again. Certificates are renewed months before they expire, so some hours are no loss. */
 const rememberMilliseconds = 6 * 3_600_000;
 
-/** Takes a database by its identity, because a Backup and a repository need certificates after their SampleDB is gone. */
+/** Takes a database by its identity, not by its SampleDB: a Backup and a repository need certificates after their SampleDB is gone. */
 export class Authority {
   readonly #options: AuthorityOptions;
   readonly #seen = new BoundedMap<Seen>(10_000);
@@ -96,7 +96,7 @@ export class Authority {
     if (served) refuseForeign(served, database.name);
     const { kept, plans } = await rotateCertificates(keptIn(authority, served), { database, trusted, now });
     if (plans.length === 0) return kept;
-    // The authority first: a certificate whose authority was lost can't be followed by another.
+    // The authority's Secret goes first. A crash after the certificate alone would lose its authority's key for ever.
     await writeOver(client, authority, authoritySecret(db, this.#options.operatorNamespace, kept));
     await writeOver(client, served, certificateSecret(db, kept));
     return kept;

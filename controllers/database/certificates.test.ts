@@ -30,18 +30,18 @@ test.each([
   "localhost",
   "127.0.0.1",
   "::1",
-])("it serves as %s", (name) => {
+])("the server's certificate is good for the name %s", (name) => {
   expect(servesAs(new X509Certificate(first.certificate), name)).toBe(true);
 });
 
 test.each(["orders", "orders-rw.team-b", "orders-pods.team-a.svc", "10.0.0.1", "a.b.orders-pods.team-a.svc"])(
-  "it does not serve as %s",
+  "the server's certificate is not good for the name %s",
   (name) => {
     expect(servesAs(new X509Certificate(first.certificate), name)).toBe(false);
   },
 );
 
-test("our certificate lives for a day, and is for a client alone", async () => {
+test("the operator's certificate lives for a day, and is for clients only", async () => {
   const made = await clientCertificate(first, database, "operator", dayAt(3));
   const { certificate } = made;
   expect(describeCertificate(certificate)).toMatchObject({ commonName: "team-a/orders/operator", notAfter: dayAt(4), dnsNames: [] });
@@ -53,12 +53,12 @@ test("our certificate lives for a day, and is for a client alone", async () => {
 describe("the names in certificates", () => {
   const long = { namespace: "n".repeat(63), name: "d".repeat(40) };
 
-  test("carry namespace, name and role", () => {
+  test("have namespace, name and role in them", () => {
     expect(certificateName({ namespace: "a", name: "b" }, "server")).toBe("a/b/server");
     expect(certificateName({ namespace: "n".repeat(50), name: "sixsix" }, "server")).toBe(`${"n".repeat(50)}/sixsix/server`);
   });
 
-  test("those that would be too long have a hash, each database and each role its own", () => {
+  test("have a hash where they would be too long, another one for each database and role", () => {
     const names = [
       certificateName(long, "server"),
       certificateName(long, "operator"),
@@ -69,14 +69,14 @@ describe("the names in certificates", () => {
     expect(names.every((name) => name.length <= 64)).toBe(true);
   });
 
-  test("the longest names there are can be certified", async () => {
+  test("can be certified for the longest namespace and name", async () => {
     const { kept } = await rotateCertificates(nothingKept, { database: long, trusted: [], now: begin });
     expect(serverNames(long).every((name) => servesAs(new X509Certificate(kept.certificate), name.replace("*", "x")))).toBe(true);
   });
 });
 
-describe("years", () => {
-  test("what is served is trusted by every instance and by an application that takes ca.crt once a year", { timeout: 60_000 }, async () => {
+describe("over the years", () => {
+  test("every instance, and an application that takes ca.crt once a year, trusts the served certificate", { timeout: 60_000 }, async () => {
     const actions: string[] = [];
     let kept = first;
     let instances = [kept.bundle, kept.bundle];
@@ -98,7 +98,7 @@ describe("years", () => {
     expect(splitBundle(kept.bundle).length).toBeLessThanOrEqual(2);
   });
 
-  test("a lost key of the authority is survived: the instances' own certificate calls them until they trust the next one", async () => {
+  test("after the loss of the authority's key, the operator shows instances their own certificate until they trust the next", async () => {
     const lost = { ...first, authorityKey: "" };
     const now = dayAt(30);
     const { kept, plans } = await rotateCertificates(lost, { database, trusted: [first.bundle], now });

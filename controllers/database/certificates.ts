@@ -1,5 +1,5 @@
-// The authority of one database and what it signs: the certificate that its Pods serve, and ours as their client. No I/O: the
-// authority's key is kept in the operator's namespace, the certificate and the bundle of authorities beside the database.
+// The authority of one database, and the certificates that it signs: the one that the Pods serve, and those of their clients. No I/O:
+// authority.ts reads and writes the Secrets.
 import { createHash } from "node:crypto";
 import { carryOut, type Making } from "../../runtime/certificates/carry-out.ts";
 import { readCertificate } from "../../runtime/certificates/inspect.ts";
@@ -13,46 +13,46 @@ export interface DatabaseName {
 
 export interface DatabaseSituation {
   readonly database: DatabaseName;
-  /** For each instance, the bundle that it is known to have read; empty for one that is not known to. Instances that are down don't count. */
+  /** For each instance that runs, the bundle of authorities that it is known to have read; empty where that is not known. */
   readonly trusted: readonly string[];
   readonly now: Date;
 }
 
 export interface Rotated {
   readonly kept: Kept;
-  /** What was done, in its order; empty when everything can stay as it is. */
+  /** The actions that were carried out, in order; empty when everything can stay as it is. */
   readonly plans: readonly Exclude<Plan, { readonly action: "nothing" }>[];
 }
 
 const day = 24 * 3_600_000;
 const year = 365 * day;
 
-/** Applications copy the authority to where we can't reach it, so it is to change seldom, and with notice. */
+/** Applications copy the authority to places that the operator can't reach, so it must change seldom, and with notice. */
 const authorityLifetimeMs = 10 * year;
-/** A new authority is in the bundle for this long before it signs: the notice. The old one still has more than two years then. */
+/** The notice: a new authority is in the bundle for this long before it signs. The old one is still good for more than two years then. */
 const settleMs = year;
-/** Renewed after eight months without a restart; the operator may be away for the four that are left. */
+/** The operator renews it after eight months, without a restart. The operator may be away for the four months that are left. */
 const serverLifetimeMs = year;
 
 /** The clients that an authority signs for, and how long their certificates live. A new role is one line here. */
 const clientLifetimesMs = {
-  /** The operator keeps its certificate in memory only, and makes another when it is due: a leaked one is worthless the next day. */
+  /** The operator has its certificate in memory only. A leaked one is worthless the next day. */
   operator: day,
 };
 
 export type ClientRole = keyof typeof clientLifetimesMs;
 
-/** Whose certificate it is: the last part of its name, which programs authorise by. */
+/** The last part of a certificate's name. Programs authorise by it. */
 export type Role = "authority" | "server" | ClientRole;
 
-/** More than one after the other are rare: a name that changed while the authority is due. */
+/** Against a loop without an end. More than one action is rare: it takes names that changed while the authority is due. */
 const mostSteps = 10;
 
 export const nothingKept: Kept = { bundle: "", authorityKey: "", formerKey: "", trustedSince: "", certificate: "", key: "" };
 
 /**
- * Does whatever is due. The result goes to both Secrets, the operator's first: a certificate whose authority was lost can't be
- * followed by another.
+ * Carries out every action that is due. The caller must store the result, and the authority's key before the certificate: when the key
+ * of an authority is lost, clients that trust it trust no later certificate.
  */
 export async function rotateCertificates(kept: Kept, { database, trusted, now }: DatabaseSituation): Promise<Rotated> {
   const making = serverMaking(database, now);
@@ -70,9 +70,9 @@ export async function rotateCertificates(kept: Kept, { database, trusted, now }:
 }
 
 /**
- * A certificate with which a client of this role calls the database's instances. The authority that the instances trust now signs
- * it, which is not always the newest. Where the key of that authority was lost, the instances trust nothing but the server's own
- * certificate, so the client gets that one. Only the operator may: a role whose certificate goes to a Pod would act as a server.
+ * A certificate with which a client of this role calls the database's instances. It is signed by the authority that the instances trust
+ * now, which is not always the newest. Where the key of that authority was lost, the instances trust nothing but the server's own
+ * certificate, so the client gets that one. This suits the operator only: a role whose certificate goes to a Pod could act as a server.
  */
 export async function clientCertificate(kept: Kept, database: DatabaseName, role: ClientRole, now: Date): Promise<CertifiedKey> {
   const authority = signingAuthority(kept, now);
@@ -85,7 +85,7 @@ export async function clientCertificate(kept: Kept, database: DatabaseName, role
   });
 }
 
-/** With a third of its life left, or when it can't be read at all. */
+/** True with a third of its life left, or when it can't be read. */
 export function renewalDue({ certificate }: CertifiedKey, now: Date): boolean {
   const read = readCertificate(certificate);
   return read === undefined || isDue(read, now);
@@ -95,8 +95,8 @@ export function renewalDue({ certificate }: CertifiedKey, now: Date): boolean {
 const longestName = 64;
 
 /**
- * `namespace/name/role`, the name that programs authorise by. Neither part can have a slash in it, so no database can get the
- * name of another. Where it would be too long, a hash stands for namespace and name.
+ * `namespace/name/role`, the name that programs authorise by. No part can have a slash in it, so no database can get the name of
+ * another. Where the name would be too long, a hash stands for namespace and name.
  */
 export function certificateName({ namespace, name }: DatabaseName, role: Role): string {
   const full = `${namespace}/${name}/${role}`;

@@ -1,4 +1,4 @@
-// For tests: instances and their Pods, with everything well unless told.
+// For tests: instances and their Pods, healthy unless the caller says otherwise.
 import type { Pod } from "../kinds/kubernetes.ts";
 import type { Instance } from "./instance.ts";
 
@@ -29,7 +29,7 @@ export function instance(ordinal: number, told: Partial<Instance> = {}): Instanc
 
 export const primary = (ordinal: number, told: Partial<Instance> = {}) => instance(ordinal, { role: "Primary", ...told });
 
-/** A Pod as the kubelet and Patroni write it. `status` is Patroni's annotation, as it is or as an object. */
+/** A Pod as the kubelet and Patroni write it. `status` is Patroni's annotation, as text or as an object. */
 export function pod(
   name: string,
   {

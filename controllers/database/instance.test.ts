@@ -6,42 +6,42 @@ import { instanceOf, problemOf } from "./instance.ts";
 const running = { state: "running", role: "primary", timeline: 3 };
 const leads = "orders-0";
 
-describe("the role", () => {
+describe("the role of an instance", () => {
   test.each<[string, object | string | undefined, string | undefined, string]>([
-    ["the primary that holds the lock", running, leads, "Primary"],
-    ["one that is being promoted", { ...running, role: "promoted" }, leads, "Primary"],
-    ["a replica", { ...running, role: "replica" }, "orders-1", "Replica"],
-    ["a replica that just got the lock is no primary before it says so", { ...running, role: "replica" }, leads, "Replica"],
-    ["the Pod of a lost node says primary while another holds the lock", running, "orders-1", "Unknown"],
-    ["it says primary and nobody holds the lock", running, undefined, "Unknown"],
-    ["it has stopped", { ...running, state: "stopped" }, leads, "Unknown"],
-    ["it has crashed", { ...running, state: "crashed" }, leads, "Unknown"],
-    ["it was demoted", { ...running, role: "demoted" }, leads, "Unknown"],
-    ["it is of no role that is known", { ...running, role: "emperor" }, leads, "Unknown"],
-    ["there is no annotation", undefined, leads, "Unknown"],
-    ["the annotation is garbage", "{not json", leads, "Unknown"],
-    ["the annotation is empty", "", leads, "Unknown"],
-    ["the annotation is no object", "42", leads, "Unknown"],
-    ["the annotation is null", "null", leads, "Unknown"],
-    ["the annotation is a list", "[]", leads, "Unknown"],
-    ["the role is no text", { ...running, role: 7 }, leads, "Unknown"],
+    ["is Primary when it says primary and holds the lock", running, leads, "Primary"],
+    ["is Primary while it is being promoted and holds the lock", { ...running, role: "promoted" }, leads, "Primary"],
+    ["is Replica when it says replica", { ...running, role: "replica" }, "orders-1", "Replica"],
+    ["is Replica while it has the lock and still says replica", { ...running, role: "replica" }, leads, "Replica"],
+    ["is Unknown when it says primary while another holds the lock, as on a lost node", running, "orders-1", "Unknown"],
+    ["is Unknown when it says primary and no instance holds the lock", running, undefined, "Unknown"],
+    ["is Unknown when PostgreSQL has stopped", { ...running, state: "stopped" }, leads, "Unknown"],
+    ["is Unknown when PostgreSQL has crashed", { ...running, state: "crashed" }, leads, "Unknown"],
+    ["is Unknown when it was demoted", { ...running, role: "demoted" }, leads, "Unknown"],
+    ["is Unknown when it says a role that does not exist", { ...running, role: "emperor" }, leads, "Unknown"],
+    ["is Unknown when there is no annotation", undefined, leads, "Unknown"],
+    ["is Unknown when the annotation is garbage", "{not json", leads, "Unknown"],
+    ["is Unknown when the annotation is empty", "", leads, "Unknown"],
+    ["is Unknown when the annotation is no object", "42", leads, "Unknown"],
+    ["is Unknown when the annotation is null", "null", leads, "Unknown"],
+    ["is Unknown when the annotation is a list", "[]", leads, "Unknown"],
+    ["is Unknown when the role is no text", { ...running, role: 7 }, leads, "Unknown"],
   ])("%s", (_, status, holder, role) => {
     expect(instanceOf(pod("orders-0", status === undefined ? {} : { status }), { leads: holder }).role).toBe(role);
   });
 });
 
-describe("readiness", () => {
+describe("the readiness of an instance", () => {
   test.each([
-    ["it answers", pod("orders-0", { status: running }), { ready: true, going: false }],
-    ["it does not answer", pod("orders-0", { status: running, ready: false }), { ready: false, going: false }],
+    ["is true when its Pod is Ready", pod("orders-0", { status: running }), { ready: true, going: false }],
+    ["is false when its Pod is not Ready", pod("orders-0", { status: running, ready: false }), { ready: false, going: false }],
     [
-      "it is going, and still answers",
+      "is false when its Pod is being deleted, even if it still answers",
       pod("orders-0", { status: running, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
       { ready: false, going: true },
     ],
   ])("%s", (_, observed, expected) => expect(instanceOf(observed, { leads })).toMatchObject(expected));
 
-  test("a Pod that is going has no problem: it was not starting any more", () => {
+  test("has no problem when its Pod is being deleted, because that Pod need not start any more", () => {
     const containerStatuses = [{ state: { waiting: { reason: "CrashLoopBackOff" } } }];
     const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
     expect(instanceOf(pod("orders-0", { containerStatuses }), { leads }).problem?.reason).toBe("CrashLoopBackOff");
@@ -49,22 +49,22 @@ describe("readiness", () => {
   });
 });
 
-describe("who may take over", () => {
+describe("an instance may take over", () => {
   const replica = { ...running, role: "replica", replication_state: "streaming" };
   test.each<[string, object, Set<string> | undefined, boolean]>([
-    ["one that follows", replica, undefined, true],
-    ["one that does not", { ...replica, replication_state: "in archive recovery" }, undefined, false],
-    ["one that commits wait for", replica, new Set(["orders-0", "orders-1"]), true],
-    ["one that they do not wait for", replica, new Set(["orders-1"]), false],
-    ["commits are to wait, and there is nobody", replica, new Set<string>(), false],
+    ["when it streams", replica, undefined, true],
+    ["not when it does not stream", { ...replica, replication_state: "in archive recovery" }, undefined, false],
+    ["when it streams and commits wait for it", replica, new Set(["orders-0", "orders-1"]), true],
+    ["not when commits wait for another instance only", replica, new Set(["orders-1"]), false],
+    ["not when commits are to wait and there is no instance to wait for", replica, new Set<string>(), false],
   ])("%s", (_, status, synchronous, expected) => {
     expect(instanceOf(pod("orders-0", { status }), { leads: "orders-1", synchronous }).mayTakeOver).toBe(expected);
   });
 
   test.each<[string, Set<string> | undefined, boolean]>([
-    ["the leader has written nobody down", undefined, true],
-    ["it has this one", new Set(["orders-0", "orders-1"]), true],
-    ["it has not looked since this one is back", new Set(["orders-1"]), false],
+    ["when the leader has written no failsafe list", undefined, true],
+    ["when it is in the leader's failsafe list", new Set(["orders-0", "orders-1"]), true],
+    ["not when the leader's failsafe list lacks it, as when it has just come back", new Set(["orders-1"]), false],
   ])("%s", (_, failsafe, expected) => {
     expect(instanceOf(pod("orders-0", { status: replica }), { leads: "orders-1", failsafe }).mayTakeOver).toBe(expected);
   });
@@ -72,27 +72,35 @@ describe("who may take over", () => {
 
 describe("settings that wait for a restart", () => {
   test.each<[string, object, unknown]>([
-    ["none", {}, undefined],
+    ["are undefined when Patroni reports no pending restart", {}, undefined],
     [
-      "told",
+      "have their old and new values",
       { pending_restart: true, pending_restart_reason: { max_connections: { old_value: "100", new_value: "50" } } },
       [{ name: "max_connections", from: "100", to: "50" }],
     ],
-    ["told without why", { pending_restart: true }, []],
+    ["are an empty list when Patroni gives no reason", { pending_restart: true }, []],
     [
-      "told as numbers",
+      "are texts when Patroni gives numbers",
       { pending_restart: true, pending_restart_reason: { a: { old_value: 1, new_value: null } } },
       [{ name: "a", from: "1", to: "" }],
     ],
-    ["why, but not that", { pending_restart_reason: { a: {} } }, undefined],
-    ["the reason is null", { pending_restart: true, pending_restart_reason: { a: null } }, [{ name: "a", from: "", to: "" }]],
+    ["are undefined when Patroni gives a reason but no pending restart", { pending_restart_reason: { a: {} } }, undefined],
+    [
+      "have empty values when Patroni's reason is null",
+      { pending_restart: true, pending_restart_reason: { a: null } },
+      [{ name: "a", from: "", to: "" }],
+    ],
   ])("%s", (_, told, expected) => {
     expect(instanceOf(pod("orders-0", { status: { ...running, ...told } }), { leads }).pendingRestart).toEqual(expected);
   });
 
   test.each<[string, string[], { pendingRestart: unknown; heldSettings: string[] }]>([
-    ["all are held back", ["a", "b"], { pendingRestart: undefined, heldSettings: ["a", "b"] }],
-    ["one was asked for", ["a", "c"], { pendingRestart: [{ name: "b", from: "1", to: "2" }], heldSettings: ["a"] }],
+    ["are only held settings when the operator changed all of them", ["a", "b"], { pendingRestart: undefined, heldSettings: ["a", "b"] }],
+    [
+      "are apart from held settings when the user changed one of them",
+      ["a", "c"],
+      { pendingRestart: [{ name: "b", from: "1", to: "2" }], heldSettings: ["a"] },
+    ],
   ])("%s", (_, held, expected) => {
     const changed = { old_value: "1", new_value: "2" };
     const status = { ...running, pending_restart: true, pending_restart_reason: { a: changed, b: changed } };
@@ -100,11 +108,11 @@ describe("settings that wait for a restart", () => {
   });
 });
 
-test.each([["3"], [3.5], [{}], [null]])("a timeline that is %j is not known: the status would be refused for it", (timeline) => {
+test.each([["3"], [3.5], [{}], [null]])("a timeline of %j is dropped, because the API server would refuse a status with it", (timeline) => {
   expect(instanceOf(pod("orders-0", { status: { ...running, timeline } }), { leads }).timeline).toBeUndefined();
 });
 
-test("what the Pod itself tells", () => {
+test("an instance has the name, ordinal, revision and digest of its Pod", () => {
   const labels = { "controller-revision-hash": "orders-abc" };
   const annotations = { "sampledb.io/asked": "digest" };
   expect(
@@ -121,35 +129,47 @@ test("what the Pod itself tells", () => {
   });
 });
 
-describe("a Pod on a node that does not answer", () => {
+describe("an instance counts as on a lost node", () => {
   const conditions = [{ type: "ContainersReady", status: "True" }];
   const lost = { ...pod("orders-0", { ready: false, conditions }), spec: { nodeName: "node-1", containers: [] } };
   test.each<[string, Pod, string | undefined]>([
-    ["lost", lost, "NodeLost"],
-    ["lost and told to end", { ...lost, metadata: { ...lost.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }, "NodeLost"],
-    ["it answers", pod("orders-0", { conditions }), undefined],
-    ["its server does not", pod("orders-0", { ready: false, conditions: [{ type: "ContainersReady", status: "False" }] }), undefined],
-    ["a load balancer has not taken it up", { ...lost, spec: { containers: [], readinessGates: [{ conditionType: "lb" }] } }, undefined],
+    ["when its Pod is not Ready while its containers are", lost, "NodeLost"],
+    [
+      "when such a Pod is being deleted, too",
+      { ...lost, metadata: { ...lost.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+      "NodeLost",
+    ],
+    ["not when its Pod is Ready", pod("orders-0", { conditions }), undefined],
+    [
+      "not when its containers are not ready either",
+      pod("orders-0", { ready: false, conditions: [{ type: "ContainersReady", status: "False" }] }),
+      undefined,
+    ],
+    [
+      "not when its Pod has readiness gates, as of a load balancer",
+      { ...lost, spec: { containers: [], readinessGates: [{ conditionType: "lb" }] } },
+      undefined,
+    ],
   ])("%s", (_, observed, expected) => expect(instanceOf(observed, {}).problem?.reason).toBe(expected));
 });
 
-describe("why a Pod does not start", () => {
+describe("the problem of a Pod", () => {
   const waiting = (reason: string, message?: string, lastState?: object) => ({ state: { waiting: { reason, message } }, lastState });
   test.each([
-    ["it runs", pod("p", { containerStatuses: [{ state: { running: {} } }] }), undefined],
-    ["it is being made", pod("p", { containerStatuses: [waiting("ContainerCreating")] }), undefined],
+    ["is undefined when it runs", pod("p", { containerStatuses: [{ state: { running: {} } }] }), undefined],
+    ["is undefined while its container is being made", pod("p", { containerStatuses: [waiting("ContainerCreating")] }), undefined],
     [
-      "it fits nowhere",
+      "is the scheduler's message when it fits nowhere",
       pod("p", { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes" }] }),
       { reason: "Unschedulable", message: "0/3 nodes" },
     ],
     [
-      "no image",
+      "is the kubelet's message when its image can't be pulled",
       pod("p", { containerStatuses: [waiting("ImagePullBackOff", "Back-off")] }),
       { reason: "ImagePullBackOff", message: "Back-off" },
     ],
     [
-      "it crashes: what it said last, not how long is waited",
+      "is the last message of the program when it crashes, not the length of the back-off",
       pod("p", {
         containerStatuses: [waiting("CrashLoopBackOff", "back-off 10s", { terminated: { exitCode: 2, message: "bad setting" } })],
       }),
@@ -158,39 +178,51 @@ describe("why a Pod does not start", () => {
   ])("%s", (_, observed, expected) => expect(problemOf(observed)).toEqual(expected));
 });
 
-describe("where the read-write Service leads", () => {
+describe("an instance takes writes", () => {
   const podIPs = [{ ip: "10.0.0.7" }, { ip: "fd00::7" }];
   const there = { addresses: ["10.0.0.7"], targetRef: { uid: "uid-of-orders-0" } };
   test.each<[string, Endpoint | undefined, boolean]>([
-    ["to it", there, true],
-    ["to its other address", { ...there, addresses: ["fd00::7"] }, true],
-    ["nowhere", undefined, false],
-    ["to an address that it had before its node was restarted", { ...there, addresses: ["10.0.0.6"] }, false],
-    ["to another Pod that had its name", { ...there, targetRef: { uid: "older" } }, false],
-    ["to what nobody named", { addresses: ["10.0.0.7"] }, false],
+    ["when the endpoint has its uid and address", there, true],
+    ["when the endpoint has its other address", { ...there, addresses: ["fd00::7"] }, true],
+    ["not when there is no endpoint", undefined, false],
+    ["not when the endpoint has the address from before its node restarted", { ...there, addresses: ["10.0.0.6"] }, false],
+    ["not when the endpoint is an earlier Pod of its name", { ...there, targetRef: { uid: "older" } }, false],
+    ["not when the endpoint names no Pod", { addresses: ["10.0.0.7"] }, false],
   ])("%s", (_, writesTo, expected) => {
     expect(instanceOf(pod("orders-0", { podIPs }), { writesTo }).takesWrites).toBe(expected);
   });
 });
 
-describe("whether it has ended", () => {
+describe("the end of an instance", () => {
   const terminated = { exitCode: 137, reason: "Error", finishedAt: "2026-01-01T00:00:00Z" };
   const ended = { at: "2026-01-01T00:00:00Z", reason: "Error", exitCode: 137 };
   test.each<[string, object, object | undefined]>([
-    ["it runs", { state: { running: {} } }, undefined],
-    ["it runs again", { state: { running: {} }, lastState: { terminated } }, undefined],
-    ["it has ended", { state: { terminated } }, ended],
-    ["it waits to be started again", { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated } }, ended],
+    ["is undefined while its container runs", { state: { running: {} } }, undefined],
+    ["is undefined when its container runs again", { state: { running: {} }, lastState: { terminated } }, undefined],
+    ["is reported when its container has ended", { state: { terminated } }, ended],
     [
-      "it was lost, after one that had ended",
+      "is reported while its container waits in CrashLoopBackOff",
+      { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated } },
+      ended,
+    ],
+    [
+      "is undefined when a container was lost after an earlier one had ended",
       { state: { waiting: { reason: "ContainerCreating" } }, lastState: { terminated } },
       undefined,
     ],
-    ["it is started for the first time", { state: { waiting: { reason: "ContainerCreating" } } }, undefined],
-    ["another container has ended", { name: "exporter", state: { terminated } }, undefined],
-    ["the runtime has lost it", { state: { terminated: { ...terminated, reason: "ContainerStatusUnknown" } } }, undefined],
-    ["its shim was lost", { state: { terminated: { ...terminated, exitCode: 255 } } }, undefined],
-    ["the runtime does not know how", { state: { terminated: { ...terminated, reason: "Unknown", exitCode: 255 } } }, undefined],
+    ["is undefined when its container starts for the first time", { state: { waiting: { reason: "ContainerCreating" } } }, undefined],
+    ["is undefined when only the exporter has ended", { name: "exporter", state: { terminated } }, undefined],
+    [
+      "is undefined when the container runtime has lost the container",
+      { state: { terminated: { ...terminated, reason: "ContainerStatusUnknown" } } },
+      undefined,
+    ],
+    [
+      "is undefined with exit code 255, as when containerd's shim was lost",
+      { state: { terminated: { ...terminated, exitCode: 255 } } },
+      undefined,
+    ],
+    ["is undefined with the reason Unknown", { state: { terminated: { ...terminated, reason: "Unknown", exitCode: 255 } } }, undefined],
   ])("%s", (_, told, expected) => {
     expect(instanceOf(pod("orders-0", { containerStatuses: [{ name: "postgres", ...told }] }), { leads }).ended).toEqual(expected);
   });

@@ -1,4 +1,4 @@
-// An instance as it is observed: its Pod, and what Patroni writes on it.
+// An instance as the operator observes it: from its Pod, from Patroni's report on the Pod, and from Patroni's objects. Pure functions.
 import { instanceAnnotations } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
 import { instanceContainer } from "../desired/instances.ts";
@@ -10,8 +10,9 @@ export interface Instance {
   readonly podName: string;
   readonly uid: string;
   readonly ordinal: number;
-  /** It answers SQL, and is not going. */
+  /** It answers SQL, and its Pod is not being deleted. */
   readonly ready: boolean;
+  /** Its Pod is being deleted. */
   readonly going: boolean;
   readonly role: "Primary" | "Replica" | "Unknown";
   readonly timeline: number | undefined;
@@ -19,27 +20,27 @@ export interface Instance {
   readonly address: string | undefined;
   /** PostgreSQL has been started, and does not answer yet. */
   readonly starting: boolean;
-  /** It receives what the primary writes. */
+  /** It receives the primary's write-ahead log. */
   readonly streaming: boolean;
-  /** Patroni would let it take over: it receives what the primary writes, which knows of it, and where commits wait, they wait for it too. */
+  /** Patroni would let it take over: it streams, it is in the leader's failsafe list, and where commits wait, they wait for it, too. */
   readonly mayTakeOver: boolean;
-  /** Settings that wait for a restart of PostgreSQL, and somebody has asked for them. */
+  /** Settings that wait for a restart of PostgreSQL because the user changed them. Undefined where no restart is due for the user. */
   readonly pendingRestart: readonly PendingSetting[] | undefined;
-  /** The names of those that wait, and nobody has asked for. */
+  /** The names of held settings that wait for a restart. They cause none. */
   readonly heldSettings: readonly string[];
-  /** A digest of what the user had asked for when the Pod was made. */
+  /** The digest of the user's words about the Pods when this Pod was made (`askedDigest` in sampledb/change/choices.ts). */
   readonly asked: string | undefined;
   /** The revision of the StatefulSet that the Pod was made from. */
   readonly revision: string | undefined;
   /** The read-write Service leads to it. */
   readonly takesWrites: boolean;
-  /** Why it does not start, in the kubelet's or the scheduler's words; or where it is lost. */
+  /** Why its Pod does not start, in the words of the kubelet or the scheduler; or that its node is lost. */
   readonly problem: Problem | undefined;
-  /** Its container has ended, with all that ran in it, and no other was started yet. */
+  /** Its container has ended, with every process in it, and the kubelet has not started another yet. */
   readonly ended: Ended | undefined;
 }
 
-/** As the kubelet has it. */
+/** As the kubelet reports it. */
 interface Ended {
   readonly at: string;
   readonly reason: string;
@@ -57,17 +58,17 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What others tell of it. */
+/** What other objects than its Pod say about an instance. */
 interface Told {
-  /** Who holds Patroni's lock. The Pod of a lost node goes on saying that it is the primary: then the lock decides. */
+  /** The holder of the leader lock. A Pod on a lost node says for ever that it is the primary, so the lock decides. */
   readonly leads?: string | undefined;
-  /** Those for which commits wait; undefined where they wait for nobody. */
+  /** The instances that commits wait for; undefined where commits wait for no instance. */
   readonly synchronous?: ReadonlySet<string> | undefined;
-  /** Those that the leader has written down to ask while the API server is away; undefined where it has not. Nobody else may stand for election. */
+  /** The leader's failsafe list: no other instance may stand for election. Undefined where the leader has written none. */
   readonly failsafe?: ReadonlySet<string> | undefined;
-  /** Where the read-write Service leads. */
+  /** The endpoint of the read-write Service. */
   readonly writesTo?: Endpoint | undefined;
-  /** The names of settings that a newer operator has changed by itself. */
+  /** The names of the held settings. */
   readonly held?: readonly string[];
 }
 
@@ -102,17 +103,17 @@ export function instanceOf(pod: Pod, { leads, synchronous, failsafe, writesTo, h
   };
 }
 
-/** It was made from another template than a Pod would be now, which has this revision. */
+/** Whether the Pod was made from another template than `newest`, the revision that a Pod made now would have. */
 export function isOfOlderMake({ revision }: Pick<Instance, "revision">, newest: string | undefined): boolean {
   return newest !== undefined && revision !== undefined && revision !== newest;
 }
 
-/** Its address is another one after its node was restarted, and another Pod of its name may have been made. */
+/** Whether the endpoint is this Pod. A restart of its node gives a Pod another address, and a later Pod can have its name. */
 export function isAt({ metadata: { uid }, status }: Pod, { addresses: [address], targetRef }: Endpoint): boolean {
   return targetRef?.uid === uid && (status?.podIPs?.some(({ ip }) => ip === address) ?? false);
 }
 
-/** Where an instance is in the write-ahead log, in bytes; it moves all the time, so it is for metrics, not for status. */
+/** An instance's position in the write-ahead log, in bytes. It moves all the time, so it must not go into the status. */
 export function logPosition(pod: Pod): number | undefined {
   return memberOf(pod).xlog_location;
 }
@@ -138,7 +139,7 @@ function pendingSettings(data: Member): PendingSetting[] | undefined {
 
 export const nodeLost = reasons.nodeLost;
 
-/** Kubernetes takes the readiness of such a Pod and of nothing in it; a kubelet would say it of the containers as well. */
+/** For a lost node, Kubernetes sets only the Pod's Ready to False. A kubelet that is alive would set ContainersReady to False, too. */
 function lostNode({ spec, status }: Pod): Problem | undefined {
   const told = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
   const hasGates = (spec?.readinessGates ?? []).length > 0; // such as a load balancer's
@@ -146,7 +147,7 @@ function lostNode({ spec, status }: Pod): Problem | undefined {
   return { reason: nodeLost, message: `its node ${spec?.nodeName} does not answer` };
 }
 
-/** What the kubelet says of a container that waits and is not just being made, or the scheduler of a Pod that fits nowhere. */
+/** The scheduler's message for a Pod that fits nowhere, or the kubelet's for a container that waits and is not just being made. */
 export function problemOf(pod: Pod): Problem | undefined {
   const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "False");
   if (unscheduled) return { reason: unscheduled.reason ?? reasons.unschedulable, message: unscheduled.message ?? "" };
@@ -163,12 +164,12 @@ export function problemOf(pod: Pod): Problem | undefined {
   return undefined;
 }
 
-/** Others, as ContainerStatusUnknown, say that the container runtime has lost sight of it: its processes may well run. */
+/** With any other reason, as ContainerStatusUnknown, the container runtime has lost sight of the container: its processes may still run. */
 const seenToEnd = ["Completed", "Error", "OOMKilled"];
-/** What containerd says where it does not know. */
+/** containerd's exit code for a container whose end it did not see. */
 const unknownExitCode = 255;
 
-/** A container that waits for another reason may be one that was lost, after an earlier one that ended. */
+/** The end of the postgres container. `lastState` counts in CrashLoopBackOff only: otherwise a later container may have been lost since. */
 export function endOf({ status }: Pod): Ended | undefined {
   const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === instanceContainer) ?? {};
   const { finishedAt, reason, exitCode } =

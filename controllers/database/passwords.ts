@@ -1,4 +1,4 @@
-// The passwords of a SampleDB: of the superuser, of replication and of the application, and the application's next one.
+// The passwords of a SampleDB: the superuser's, the replication user's, the application's, and the application's next one.
 import { unprovenAnnotation } from "../../api/annotations.ts";
 import { BoundedMap } from "../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
@@ -19,28 +19,28 @@ export interface PasswordsOptions {
 }
 
 export interface Circumstances {
-  /** The authorities that applications are to trust: a part of their Secret. */
+  /** The authorities that applications must trust. They are a part of the application's Secret. */
   readonly authorities: string;
-  /** PostgreSQL has data, and so it has passwords. */
+  /** There is data, so PostgreSQL has passwords already. */
   readonly hasData: boolean;
 }
 
 export interface KnownPasswords {
   /** Names of the Secrets with passwords that PostgreSQL does not know. */
   readonly unproven: readonly string[];
-  /** A new password for the application is written down; PostgreSQL may know it already, and the application does not. */
+  /** The application's next password is stored. PostgreSQL may know it already; the application does not. */
   readonly passwordWaits: boolean;
 }
 
 interface Seen extends KnownPasswords {
   readonly until: number;
-  /** Those in the application's Secret. */
+  /** The authorities in the application's Secret. */
   readonly authorities: string;
 }
 
-/** Nothing is read again for so long. Pods that run have their Secrets; the next look is for Pods to come. */
+/** For this long the Secrets are not read again. Running Pods have theirs already; only later Pods need them. */
 const rememberMilliseconds = 6 * 3_600_000;
-/** Shorter, because nothing tells the operator when a person takes the annotation off. */
+/** Shorter, because no watch reports that a person took the annotation off. */
 const rememberUnprovenMilliseconds = 60_000;
 
 export class Passwords {
@@ -79,11 +79,11 @@ export class Passwords {
   }
 
   async writeNextPassword(db: SampleDB, client: KubeClient): Promise<Secret> {
-    this.forget(db); // remembered is that no password waits
+    this.forget(db); // otherwise `ensure` would go on to say that no password waits
     return await createOnce(client, nextPasswordSecret(db, this.#options.password()), db.metadata.name);
   }
 
-  /** Gives the next password to the application. PostgreSQL must know it by now. */
+  /** Gives the next password to the application. The caller must be sure that PostgreSQL knows it. */
   async handOver(db: SampleDB, client: KubeClient, next: Secret): Promise<void> {
     const key = secretKey(db, namesOf(db).applicationSecret);
     const bound = await client.find(secrets, key);
@@ -98,16 +98,16 @@ export class Passwords {
 
   async dropNextPassword(db: SampleDB, client: KubeClient, next: Secret): Promise<void> {
     await client.delete(secrets, keyOf(next), { uid: next.metadata.uid }).catch(ignoreNotFound);
-    this.forget(db); // remembered is that a password waits
+    this.forget(db); // otherwise `ensure` would go on to say that a password waits
   }
 
-  /** Returns the names of unproven Secrets: each was lost, and made anew beside data that still has the old password. */
+  /** Returns the names of unproven Secrets. Such a Secret was lost and made anew, while PostgreSQL still has the old password. */
   async #make(db: SampleDB, client: KubeClient, { authorities, hasData }: Circumstances): Promise<string[]> {
     const { password } = this.#options;
     const ensure = (secret: Secret) => createOnce(client, hasData ? unproven(secret) : secret, db.metadata.name);
     const others = [await ensure(superuserSecret(db, password())), await ensure(replicationSecret(db, password()))];
     const bound = await ensure(applicationSecret(db, password(), authorities));
-    // A Secret from before may lead to another database, or trust another authority. Its password stays: applications have it.
+    // A Secret of an earlier SampleDB may name another database, or trust another authority. Its password stays: applications use it.
     const wanted = applicationSecret(db, passwordIn(bound), authorities);
     if (Object.entries(wanted.data ?? {}).some(([key, value]) => bound.data?.[key] !== value)) await writeOver(client, bound, wanted);
     return [...others, bound].filter(({ metadata }) => metadata.annotations?.[unprovenAnnotation]).map(({ metadata }) => metadata.name);

@@ -1,4 +1,4 @@
-// The Secrets of a database on a real API server: what is made, what is remembered, and what an authority that changed brings about.
+// The Secrets of a database on a real API server: which are made, what is remembered, and how a new authority reaches them.
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import { describeCertificate } from "../../runtime/certificates/inspect.ts";
@@ -75,7 +75,7 @@ test("the operator's certificate lives for a day, is the same until it is due, a
   expect(await authority.certificateFor(database, "operator")).toBeUndefined();
 });
 
-test("authorities that changed reach the application's Secret at once, and its password stays", async () => {
+test("new authorities reach the application's Secret at once, and its password stays", async () => {
   const { db, database } = await databaseIn("renewed");
   const { authority, passwords } = keepers();
   const { authorities } = await authority.ensure(database, client, []);
@@ -94,7 +94,7 @@ test("authorities that changed reach the application's Secret at once, and its p
   expect(await textIn("renewed", "orders-app", "password")).toBe(password);
 });
 
-test("a rotation of the password is seen at once, and the authority goes on signing", async () => {
+test("ensure sees a rotation of the password at once, and the authority goes on signing", async () => {
   const { db, database } = await databaseIn("handed-over");
   const { authority, passwords } = keepers();
   const { authorities } = await authority.ensure(database, client, []);
@@ -109,7 +109,7 @@ test("a rotation of the password is seen at once, and the authority goes on sign
   expect(await textIn("handed-over", "orders-app", "password")).toBe(atob(next.data?.["password"] ?? ""));
 });
 
-test("a lost password is unproven until a person takes the mark off, which is seen a minute later", async () => {
+test("a lost password is unproven until a person takes the annotation off, which ensure sees within a minute", async () => {
   const { db } = await databaseIn("lost");
   const { passwords } = keepers();
   const circumstances = { authorities: "authorities", hasData: true };

@@ -28,20 +28,20 @@ export interface DatabaseView {
   /** By ordinal. */
   readonly instances: readonly Instance[];
   readonly primary: Instance | undefined;
-  /** Commits are to wait for replicas, for those at least that could take over. */
+  /** Commits wait for replicas, so every acknowledged commit is on a replica that may take over. */
   readonly commitsWait: boolean;
   /** The claims with the database's data, by name. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly patroni: PatroniState;
-  /** Where the read-write Service leads. */
+  /** The EndpointSlice of the read-write Service. */
   readonly writeSlice: EndpointSlice | undefined;
-  /** There is data of this database. */
+  /** An instance has made this database's data. */
   readonly initialized: boolean;
-  /** The first instance makes the data: Patroni can't take up what is cut short now. */
+  /** The first instance is making the data. Patroni can't resume a bootstrap that is interrupted. */
   readonly bootstrapping: boolean;
 }
 
-/** The SampleDB itself may be gone: its name is enough to see what it has left. */
+/** Needs no more than the name of the SampleDB, so it works for a database whose SampleDB is gone. */
 export function observeDatabase(db: Pick<SampleDB, "metadata">, cache: Cache): DatabaseView {
   const { namespace = "", name } = db.metadata;
   const names = namesOf(db);
@@ -77,8 +77,9 @@ export function observeDatabase(db: Pick<SampleDB, "metadata">, cache: Cache): D
 }
 
 /**
- * The Pods that are instances. A label is not enough, because anybody may wear it: the name must be an instance's, and the controller the
- * database's StatefulSet. While there is no StatefulSet, the Pods that it has left count: their servers run, and the next one adopts them.
+ * The Pods that are instances. A label is not enough, because a user can put it on any Pod: the name must be an instance's, and the
+ * database's StatefulSet must control the Pod. While there is no StatefulSet, the Pods that it left count: they run PostgreSQL, and the
+ * next StatefulSet adopts them.
  */
 export function instancePods(db: Pick<SampleDB, "metadata">, cache: Cache): Pod[] {
   const { namespace = "", name } = db.metadata;
@@ -106,15 +107,15 @@ function patroniState(names: ReturnType<typeof namesOf>, find: (name: string) =>
   };
 }
 
-/** The holder of Patroni's lock, asked of the API server: for a decision that must not rest on a cache that is behind. */
+/** The holder of the leader lock, read from the API server: for a decision that must not rest on a cache that is behind. */
 export async function leaderNow(db: Pick<SampleDB, "metadata">, client: KubeClient): Promise<string | undefined> {
   const lock = await client.find(configMaps, { namespace: db.metadata.namespace ?? "", name: namesOf(db).leader });
   return lock && new LeaderLock(lock).holder;
 }
 
 /**
- * The ordinal of the last primary: by Patroni's lock, by the status, or by the note of the operator that stopped it, in this order. The note
- * stays when the database is woken and fails over: an instance that is started by an old note lacks the writes since.
+ * The ordinal of the last primary: by the leader lock, by the status, or by the operator's note from when it stopped the database, in this
+ * order. The note comes last because it stays when the database wakes and fails over: the instance in an old note lacks the writes since.
  */
 export function lastPrimary(db: Pick<SampleDB, "metadata" | "status">, { patroni: { lock }, claims }: DatabaseView): number | undefined {
   const name = lock?.holder ?? db.status?.primaryPodName ?? lock?.lastPrimary;

@@ -1,4 +1,4 @@
-// What the instances may do in the Kubernetes API: Patroni's election needs it, and no more.
+// The instances' rights in the Kubernetes API: those that Patroni's election needs, and no more.
 import type { Role, RoleBinding, ServiceAccount } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { owned } from "./identity.ts";
@@ -11,13 +11,13 @@ export function serviceAccount(db: SampleDB): ServiceAccount {
     apiVersion: "v1",
     kind: "ServiceAccount",
     metadata: owned(db, namesOf(db).account),
-    automountServiceAccountToken: false, // Pods ask for it themselves
+    automountServiceAccountToken: false, // the Pod's own spec mounts the token
   };
 }
 
 /**
- * Reads can't be limited to labels, and a create not to a name: so the operator makes Patroni's ConfigMaps and the slice of the
- * read-write Service, and Patroni writes to those and to its own Pods only.
+ * RBAC can limit neither reads to labels, nor a create to a name. So the operator makes Patroni's ConfigMaps and the slice of the
+ * read-write Service, and Patroni may write to these and to its own Pods only.
  */
 export function role(db: SampleDB): Role {
   const { account, dynamicConfig, leader, failover, sync, readWriteService } = namesOf(db);
@@ -31,7 +31,7 @@ export function role(db: SampleDB): Role {
       { apiGroups: [""], resources: ["configmaps"], resourceNames: [dynamicConfig, leader, failover, sync], verbs: ["patch", "update"] },
       { apiGroups: [""], resources: ["pods"], resourceNames: instances, verbs: ["patch"] },
       { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], resourceNames: [readWriteService], verbs: ["get", "patch"] },
-      // Without it OpenShift lets nobody write the address of a Pod.
+      // Without this rule, OpenShift refuses a slice with the address of a Pod.
       { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices/restricted"], verbs: ["create"] },
     ],
   };

@@ -1,4 +1,4 @@
-// The Secrets of TLS: the instances' certificate beside the database, the authority's key with the operator.
+// The TLS Secrets: the instances' certificate in the database's namespace, the authority's key in the operator's.
 import type { Kept } from "../../runtime/certificates/rotation.ts";
 import type { Secret } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -9,7 +9,7 @@ export function authorityName({ metadata: { namespace, name } }: Pick<SampleDB, 
   return `authority.${namespace}.${name}`;
 }
 
-/** What Pods mount, and applications take `ca.crt` from. */
+/** The Secret that Pods mount. Applications take `ca.crt` from it. */
 export function certificateSecret(db: Pick<SampleDB, "metadata">, { bundle, certificate, key }: Kept): Secret {
   const data = { "ca.crt": btoa(bundle), "tls.crt": btoa(certificate), "tls.key": btoa(key) };
   return { apiVersion: "v1", kind: "Secret", metadata: keptMetadata(db, namesOf(db).certificateSecret), type: "kubernetes.io/tls", data };
@@ -25,7 +25,7 @@ export function authoritySecret(
   return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
 }
 
-/** What the two Secrets hold together. An authority that was lost leaves the bundle beside the database. */
+/** The content of both Secrets together. Where the authority's Secret was lost, the bundle beside the database is left. */
 export function keptIn(authority: Secret | undefined, served: Secret | undefined): Kept {
   const of = (secret: Secret | undefined, key: string) => atob(secret?.data?.[key] ?? "");
   return {

@@ -1,4 +1,4 @@
-// For tests: everything that is made for a SampleDB, all at once.
+// For tests: every object that the operator makes for a SampleDB.
 import type { KubeObject } from "../../runtime/kube/object.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { role, roleBinding, serviceAccount } from "./access.ts";
@@ -46,7 +46,7 @@ export function secretsOf(db: SampleDB): KubeObject[] {
   ];
 }
 
-/** Without the Secrets. */
+/** Every object but the Secrets. */
 export function childrenOf(db: SampleDB): KubeObject[] {
   const budget = disruptionBudget(db, { prepared: true });
   return [

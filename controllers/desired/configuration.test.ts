@@ -17,11 +17,11 @@ describe("parameters", () => {
     expect(parameters(sampleDB({ postgresql: { parameters: { [name]: "theirs" } } }))[name]).toBe(parameters(sampleDB())[name]);
   });
 
-  test("what replication and TLS stand on is among the operator's", () => {
+  test("the operator owns the parameters that replication and TLS need", () => {
     expect(owned).toEqual(expect.arrayContaining(["wal_level", "archive_mode", "archive_command", "ssl", "ssl_key_file", "hot_standby"]));
   });
 
-  test("the user's come before the operator's suggestions", () => {
+  test("a user's parameter replaces the operator's default", () => {
     const mine = { max_connections: 300, shared_buffers: "1GB", work_mem: "8MB", "my.setting": "x" };
     expect(parameters(sampleDB({ postgresql: { parameters: mine } }))).toMatchObject(mine);
   });
@@ -38,15 +38,15 @@ describe("parameters", () => {
   });
 });
 
-describe("host-based authentication", () => {
+describe("pg_hba.conf", () => {
   const ours = hostBasedAuthentication(sampleDB({ postgresql: { hba: [] } }));
 
-  test("the operator's own lines come first, so that nobody can lock it, Patroni and the replicas out", () => {
+  test("has the operator's lines first, so that no user can lock Patroni and the replicas out", () => {
     const lines = hostBasedAuthentication(sampleDB({ postgresql: { hba: ["host all all all reject"] } }));
     expect(lines).toEqual([...ours, "host all all all reject"]);
   });
 
-  test("superuser and replication come over TLS only: what lets them in without comes before what refuses them", () => {
+  test("lets superuser and replication in over TLS, and refuses them without it", () => {
     for (const user of ["postgres", "replication"]) {
       const theirs = ours.filter((line) => line.split(" ")[2] === user && !line.startsWith("local"));
       expect(theirs.map((line) => [line.split(" ")[0], line.split(" ").at(-1)])).toEqual([
@@ -57,7 +57,7 @@ describe("host-based authentication", () => {
     expect(ours.filter((line) => /trust|md5|password/.test(line))).toEqual([]);
   });
 
-  test("the open last line gives way to the user's own", () => {
+  test("has the user's lines in place of the open last line", () => {
     expect(hostBasedAuthentication(sampleDB()).at(-1)).toBe("host all all all scram-sha-256");
     expect(hostBasedAuthentication(sampleDB({ postgresql: { hba: ["hostssl all all all scram-sha-256"] } }))).not.toContain(
       "host all all all scram-sha-256",
@@ -70,7 +70,7 @@ describe("Patroni's settings", () => {
     ["Disabled", "off", false],
     ["Preferred", "quorum", false],
     ["Required", "quorum", true],
-  ] as const)("synchronousReplication %s", (synchronousReplication, mode, strict) => {
+  ] as const)("synchronousReplication %s becomes synchronous_mode %s", (synchronousReplication, mode, strict) => {
     expect(dynamic({ synchronousReplication, replicas: 2 })).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
   });
 
@@ -78,10 +78,13 @@ describe("Patroni's settings", () => {
     ["Disabled", "off", false],
     ["Preferred", "on", false],
     ["Required", "on", true],
-  ] as const)("synchronousReplication %s while the database is made: not yet a quorum", (synchronousReplication, mode, strict) => {
-    const making = settings(dynamicConfig(sampleDB({ synchronousReplication, replicas: 2 }), { ...stage, initialized: false }));
-    expect(making).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
-  });
+  ] as const)(
+    "synchronousReplication %s becomes synchronous_mode %s while an instance makes the data",
+    (synchronousReplication, mode, strict) => {
+      const making = settings(dynamicConfig(sampleDB({ synchronousReplication, replicas: 2 }), { ...stage, initialized: false }));
+      expect(making).toMatchObject({ synchronous_mode: mode, synchronous_mode_strict: strict });
+    },
+  );
 
   test.each([
     [1, 1],
@@ -90,7 +93,7 @@ describe("Patroni's settings", () => {
     [4, 2],
     [5, 2],
     [9, 4],
-  ])("of %i instances a commit waits for %i replicas, a majority with the primary", (replicas, count) => {
+  ])("with %i instances, a commit waits for %i replicas, which are a majority together with the primary", (replicas, count) => {
     expect(dynamic({ replicas })).toMatchObject({ synchronous_node_count: count });
   });
 
@@ -99,24 +102,21 @@ describe("Patroni's settings", () => {
     ["Preferred", 2, 0],
     ["Preferred", 1, 300],
     ["Disabled", 3, 300],
-  ] as const)(
-    "a crashed primary, %s and %i: a replica leads after %i s, at once only where it has everything",
-    (mode, replicas, seconds) => {
-      expect(dynamic({ synchronousReplication: mode, replicas })).toMatchObject({ primary_start_timeout: seconds });
-    },
-  );
+  ] as const)("with synchronousReplication %s and %i instances, a crashed primary gets %i s to recover", (mode, replicas, seconds) => {
+    expect(dynamic({ synchronousReplication: mode, replicas })).toMatchObject({ primary_start_timeout: seconds });
+  });
 
-  test("keep to Patroni's own rule, and serve on without the API server", () => {
+  test("fit loop_wait and two retry_timeouts into ttl, and turn failsafe_mode on", () => {
     const { ttl, loop_wait, retry_timeout, failsafe_mode } = dynamic();
     expect(loop_wait + 2 * retry_timeout).toBeLessThanOrEqual(ttl);
     expect(failsafe_mode).toBe(true);
   });
 
-  test("the same spec is the same text, or every reconcile would write it", () => {
+  test("are the same text for the same spec, or every reconcile would write them", () => {
     expect(dynamicConfig(sampleDB(), stage)).toEqual(dynamicConfig(sampleDB(), stage));
   });
 
-  test("what an instance starts with is JSON, names this database and holds no password", () => {
+  test("in the file of an instance are JSON, name this database and have no password", () => {
     const local = JSON.parse(patroniConfig(sampleDB()).data?.["patroni.yaml"] ?? "");
     expect(local).toMatchObject({ scope: "orders", postgresql: { bin_dir: "/usr/lib/postgresql/17/bin" } });
     expect(local.postgresql.authentication).toEqual({

@@ -1,4 +1,4 @@
-// Patroni's configuration: what an instance must know to start, and what all of them share and may change while they serve.
+// Patroni's configuration: the file that an instance starts with, and the settings that all instances share and may change at any time.
 import { majorAnnotation, settingsSinceAnnotation } from "../../api/annotations.ts";
 import { labelNames } from "../../api/labels.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
@@ -15,17 +15,17 @@ export const dataDirectory = "/var/lib/postgresql/data";
 const certificate = { ca: `${tlsDirectory}/ca.crt`, certificate: `${tlsDirectory}/tls.crt`, key: `${tlsDirectory}/tls.key` };
 const callback = "/usr/local/bin/take-writes";
 
-/** Where it is in the ConfigMap, and so in the Pod. */
+/** The key in the ConfigMap, and so the name of the file in the Pod. */
 export const patroniFile = "patroni.yaml";
 
-/** JSON is YAML, and quotes what has to be quoted. */
+/** Written as JSON, which is YAML: no value can break out of its quotes. */
 export function patroniConfig(db: SampleDB): ConfigMap {
   const data = { [patroniFile]: `${JSON.stringify(localSettings(db), undefined, 2)}\n` };
   return { apiVersion: "v1", kind: "ConfigMap", metadata: owned(db, namesOf(db).patroniConfig), data };
 }
 
 function localSettings(db: SampleDB) {
-  // Instances call each other by address, and a certificate can't know those: the authority is checked, and it has only this database.
+  // Instances call each other by address, which no certificate can name. Checking the authority is enough: it signs for this database only.
   const tls = { sslmode: "verify-ca", sslrootcert: certificate.ca };
   return {
     scope: db.metadata.name,
@@ -42,9 +42,9 @@ function localSettings(db: SampleDB) {
       cafile: certificate.ca,
       certfile: certificate.certificate,
       keyfile: certificate.key,
-      verify_client: "optional", // the kubelet asks without a certificate; whoever wants to change something has one
+      verify_client: "optional", // the kubelet's probes have no certificate; Patroni demands one for changes
     },
-    // With a certificate of its own, `insecure` leaves out the name only: the authority is checked all the same.
+    // With `cacert` set, `insecure` turns off the check of the name only. The authority is still checked.
     ctl: { insecure: true, cacert: certificate.ca, certfile: certificate.certificate, keyfile: certificate.key },
     bootstrap: { initdb: ["data-checksums", { encoding: "UTF8" }, { locale: "C.UTF-8" }] },
     postgresql: {
@@ -57,7 +57,7 @@ function localSettings(db: SampleDB) {
         superuser: { username: superuser, ...tls },
         replication: { username: replicationUser, ...tls },
       },
-      // A new copy does not wait minutes for the next checkpoint: until it is there, one copy fewer is.
+      // Otherwise a new copy waits minutes for the next checkpoint, and there is one replica fewer meanwhile.
       basebackup: [{ checkpoint: "fast" }],
       callbacks: { on_start: callback, on_restart: callback, on_role_change: callback },
     },
@@ -65,22 +65,22 @@ function localSettings(db: SampleDB) {
 }
 
 interface SettingsStage {
-  /** When these settings were written first. */
+  /** When these settings were first written. */
   readonly since: string;
-  /** The database is made. */
+  /** An instance has made the data. */
   readonly initialized: boolean;
-  /** What else stands beside them. */
+  /** More annotations of the ConfigMap (held-settings.ts). */
   readonly notes?: Readonly<Record<string, string>>;
 }
 
-/** Patroni's own object of settings; Patroni keeps more in it. Its names are the DCS keys of Patroni. */
+/** NAME-config, which Patroni reads its settings from. Patroni writes more annotations there, which an apply leaves alone. */
 export function dynamicConfig(db: SampleDB, { since, initialized, notes }: SettingsStage): ConfigMap {
   const config = dynamicSettings(db, initialized);
   const major = String(db.spec.postgresVersion);
   return patroniState(db, namesOf(db).dynamicConfig, { config, [settingsSinceAnnotation]: since, [majorAnnotation]: major, ...notes });
 }
 
-/** The others, empty: Patroni fills them in, and may not make them. */
+/** Patroni's other objects, empty: Patroni fills them in, and has no right to make them. */
 export function patroniStates(db: SampleDB): ConfigMap[] {
   const { leader, failover, sync } = namesOf(db);
   return [leader, failover, sync].map((name) => patroniState(db, name));
@@ -91,11 +91,11 @@ function patroniState(db: SampleDB, name: string, annotations?: Record<string, s
   return { apiVersion: "v1", kind: "ConfigMap", metadata };
 }
 
-/** As text: two are the same settings when they are the same text. */
+/** Patroni's settings as JSON. Equal texts are equal settings. */
 export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean): string {
   const synchronous = db.spec.synchronousReplication;
-  // While Patroni makes a database it gives PostgreSQL a wrong value for a quorum, "ANY None (*)": for ten seconds, with clients already
-  // there, no commit waits for anybody.
+  // While Patroni makes the data, it gives PostgreSQL a wrong value for a quorum, "ANY None (*)". Then no commit waits for a replica for
+  // ten seconds, and clients are already connected.
   const mode = initialized ? "quorum" : "on";
   return JSON.stringify({
     // The shortest that Patroni allows: loop_wait + 2 × retry_timeout must fit into ttl.
@@ -103,51 +103,51 @@ export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean
     loop_wait: 5,
     retry_timeout: 5,
     primary_start_timeout: secondsToRecover(db.spec),
-    failsafe_mode: true, // with all members up the primary serves on while the API server is away
-    // Quorum: a commit waits for any so many replicas, and each of them can take over. In Patroni's older mode only the one replica that
-    // is synchronous at the moment can, and a switchover to another stops the primary for nothing (seen).
+    failsafe_mode: true, // while the API server is away, the primary serves on if it reaches all members
+    // Quorum: a commit waits for a number of replicas, whichever they are, and each of them can take over. In Patroni's older mode only
+    // the replica that is synchronous at the moment can, and a switchover to another one stops the primary for nothing (seen).
     synchronous_mode: synchronous === "Disabled" ? "off" : mode,
-    // From the first second on: what is written before is lost with its primary.
+    // From the first second on: a commit from before would be lost with its primary.
     synchronous_mode_strict: synchronous === "Required",
-    // With the primary itself a majority. Were it one of eight, all eight would be needed to be sure that one of them has everything:
-    // a primary that is lost together with any replica on its node would have no successor.
+    // Together with the primary, a majority. If commits waited for one replica of eight, Patroni would need all eight to be sure that one
+    // of them has every commit: a primary that is lost together with a replica on its node would have no successor.
     synchronous_node_count: Math.max(1, Math.floor(db.spec.replicas / 2)),
     postgresql: {
       use_pg_rewind: true,
       use_slots: true,
-      // A replica that has left the primary's history is made anew by itself.
+      // Patroni copies a replica anew whose history has parted from the primary's.
       remove_data_directory_on_rewind_failure: true,
       remove_data_directory_on_diverged_timelines: true,
       parameters: parameters(db),
       pg_hba: hostBasedAuthentication(db),
-      // The exporter is a process of the same user as the server. Not `trust`: who else gets at the socket one day is not let in by it.
+      // The exporter runs as the same user as the server. Not `trust`, which would let in any other process that reaches the socket.
       pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],
     },
   });
 }
 
 /**
- * How long a primary that has crashed may take to recover before a replica leads. Where a replica has every acknowledged commit, none: a
- * recovery reads all log since the last checkpoint, which takes minutes, and a promotion a second. Elsewhere Patroni's own default.
+ * How many seconds a crashed primary may take to recover before a replica leads. Where a replica has every acknowledged commit, 0: a
+ * recovery reads all log since the last checkpoint, which takes minutes, and a promotion takes a second. Elsewhere Patroni's default.
  */
 function secondsToRecover({ synchronousReplication, replicas }: SampleDB["spec"]): number {
   return synchronousReplication === "Disabled" || replicas === 1 ? 300 : 0;
 }
 
-/** What is not the user's comes last, whatever a webhook that was off has let through. */
+/** The operator's own settings come last, so a user's value never replaces them, even if the webhook was off. */
 export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, string | number> {
   return {
     shared_buffers: sharedBuffers(spec.resources),
     max_connections: 100,
-    max_wal_senders: 20, // a replica that is copied takes two, and eight may be at once
+    max_wal_senders: 20, // the copy of a replica takes two, and eight replicas may be copied at once
     max_replication_slots: 10,
-    // After a primary was killed and is back, commits wait until a replica has found it again: by default it looks every 5 s.
+    // After a primary was killed and is back, commits wait until a replica connects again. By default a replica tries every 5 s.
     wal_retrieve_retry_interval: "1s",
     ...spec.postgresql?.parameters,
     wal_level: "replica",
     hot_standby: "on",
-    // While nothing is archived: a server that archives ends with a whole segment of log, and hands over only when the replicas have
-    // got all of it, a third of a second later (seen).
+    // Off while there is no archive: a server that archives writes a whole segment of log at its end, and hands over only when the
+    // replicas have received all of it, a third of a second later (seen).
     archive_mode: "off",
     archive_command: "",
     password_encryption: "scram-sha-256",
@@ -164,7 +164,7 @@ export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, str
 const mebibyte = 1n << 20n;
 const nano = 1_000_000_000n;
 
-/** A quarter of the memory, as PostgreSQL's manual has it; PostgreSQL's own default where nothing is told. */
+/** A quarter of the memory, as PostgreSQL's manual advises; PostgreSQL's default where the spec has no memory. */
 function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
   const memory = memoryOf(resources);
   const bytes = memory === undefined ? undefined : parseQuantity(memory);
@@ -173,12 +173,12 @@ function sharedBuffers(resources: SampleDB["spec"]["resources"]): string {
   return `${quarter < 16n ? 16n : quarter}MB`;
 }
 
-/** What an instance may take, as the user has said it. */
+/** The memory of an instance, as the user wrote it. */
 export function memoryOf(resources: SampleDB["spec"]["resources"]) {
   return resources?.limits?.["memory"] ?? resources?.requests?.["memory"];
 }
 
-/** Ours first: nobody can lock the operator, Patroni and the replicas out. The user's own take the place of the open last line. */
+/** The operator's lines come first: no user can lock Patroni and the replicas out. The user's lines replace the open last line. */
 export function hostBasedAuthentication({ spec }: Pick<SampleDB, "spec">): string[] {
   return [
     `local all ${superuser} peer`,

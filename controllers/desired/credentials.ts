@@ -1,4 +1,4 @@
-// The Secrets with passwords. Made once, and changed on a person's word only: a password is what applications hold in their hands.
+// The Secrets with passwords. They are made once and changed only by a person's order, because applications use the passwords.
 import type { Secret } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { kept } from "./identity.ts";
@@ -7,7 +7,7 @@ import { postgresPort } from "./services.ts";
 
 export const superuser = "postgres";
 export const replicationUser = "replication";
-/** Has no password: it comes by the socket of its own Pod only. */
+/** It has no password: it connects by the socket of its own Pod only. */
 export const monitoringUser = "monitor";
 
 export function superuserSecret(db: SampleDB, password: string): Secret {
@@ -18,7 +18,7 @@ export function replicationSecret(db: SampleDB, password: string): Secret {
   return basicAuth(db, namesOf(db).replicationSecret, replicationUser, password);
 }
 
-/** Made for binding: an application that mounts it, or takes its environment from it, needs nothing else. */
+/** Everything that an application needs to connect, by the keys of the Service Binding specification. */
 export function applicationSecret(db: SampleDB, password: string, authorities: string): Secret {
   const { databaseName: dbname, ownerName: user } = db.spec.bootstrap;
   const host = `${namesOf(db).readWriteService}.${db.metadata.namespace}.svc`;
@@ -39,7 +39,7 @@ export function secretOf(metadata: Secret["metadata"], type: string, values: Rea
   return { apiVersion: "v1", kind: "Secret", metadata, type, data };
 }
 
-/** The password in one of them, as the value of a variable. */
+/** The password in one of these Secrets, as the value of an environment variable. */
 export function passwordOf(secret: string) {
   return { secretKeyRef: { name: secret, key: "password" } };
 }

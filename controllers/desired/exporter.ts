@@ -1,4 +1,4 @@
-// The container beside PostgreSQL's that tells its metrics, and how full its volume is.
+// The container beside PostgreSQL's that serves its metrics, and those of its volume.
 import { compareQuantities } from "../../kubernetes/quantity.ts";
 import type { StatefulSet } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -14,17 +14,17 @@ export const metricsPortName = "metrics";
 const volume = dataDirectory.slice(0, dataDirectory.lastIndexOf("/"));
 
 /**
- * No probe: a container that is not ready takes its Pod out of the Services, and metrics are no reason for that. The program stays
- * while PostgreSQL or the exporter is away, and ends as soon as it is told to.
+ * No probe: a container that is not ready takes its Pod out of the Services, and missing metrics are no reason for that. The program goes
+ * on while PostgreSQL or the exporter is down, and ends at once on SIGTERM.
  */
 export function exporter(db: SampleDB, image: string): Omit<Container, "securityContext"> {
   return {
     name: "exporter",
     image,
-    // Not through the image's entrypoint, which would prepare the volume: nothing is written here, and no name is needed.
+    // Not through the image's entrypoint, which would prepare the volume: here it is mounted read-only.
     command: ["serve-metrics", volume, ...(db.spec.postgresVersion >= 17 ? ["--collector.stat_checkpointer"] : [])],
     env: [
-      // By the socket, where the server sees whose process it is: there is no password.
+      // By the socket, where the server sees the user of the process. So there is no password.
       { name: "DATA_SOURCE_USER", value: monitoringUser },
       { name: "DATA_SOURCE_URI", value: `/postgres?host=${socketDirectory}&sslmode=disable` },
       { name: "GOMAXPROCS", value: "1" },
@@ -41,13 +41,13 @@ export function exporter(db: SampleDB, image: string): Omit<Container, "security
   };
 }
 
-/** It takes 32 MB. Without limits where nobody asks for some: at one of memory it could be killed, and its Pod be unready until it is back. */
+/** It uses 32 MB. A memory limit could get it killed, and its Pod unready until it is back: so no limits unless the instance has some. */
 const usual = { cpu: "10m", memory: "40Mi" };
 
-/** A scrape is 12 ms of work, which must not last for seconds. */
+/** A scrape is 12 ms of CPU time. With a smaller limit it would take seconds. */
 const guaranteed = { cpu: "50m", memory: "80Mi" };
 
-/** Kubernetes kills such Pods last, and one container that has no limits would change that for PostgreSQL too. */
+/** Kubernetes kills Pods of the Guaranteed class last. A container without limits would take the whole Pod out of the class. */
 function isGuaranteed(resources: SampleDB["spec"]["resources"]): boolean {
   return ["cpu", "memory"].every((name) => {
     const limit = resources?.limits?.[name];

@@ -7,7 +7,7 @@ import { sampleDB } from "./sampledb.fixture.ts";
 type Spec = Parameters<typeof sampleDB>[0];
 type Values = Readonly<Record<string, unknown>>;
 
-/** The settings as they were written for this spec; `older` is what the operator of that time had of its own. */
+/** The settings as an operator wrote them for this spec. `older` are that operator's own values where they differ from the present ones. */
 function written(db: SampleDB, held: readonly string[] = [], older: Values = {}) {
   const { metadata, ...rest } = dynamicConfig(db, {
     since: "then",
@@ -23,20 +23,32 @@ const asked = (spec?: Spec, restart = "then") => ({ db: sampleDB(spec), restart 
 const asks = (parameters: Record<string, string | number>): Spec => ({ postgresql: { parameters } });
 const memory = (size: string): Spec => ({ resources: { limits: { memory: size } } });
 
-describe("what is held back", () => {
+describe("held settings", () => {
   test.each<[string, { before?: Spec; older?: Values; held?: string[]; now?: Spec }, string[]]>([
-    ["nothing has changed", {}, []],
-    ["another operator, other settings", { older: { max_wal_senders: 10 } }, ["max_wal_senders"]],
-    ["one that the last had and this one has not", { older: { shared_preload_libraries: "x" } }, ["shared_preload_libraries"]],
-    ["the user's own, set", { now: asks({ max_connections: 200 }) }, []],
-    ["changed", { before: asks({ max_connections: 200 }), now: asks({ max_connections: 300 }) }, []],
-    ["taken back", { before: asks({ max_connections: 200 }) }, []],
-    ["both at once", { older: { max_wal_senders: 10 }, now: asks({ max_connections: 200 }) }, ["max_wal_senders"]],
-    ["held before, and something else is asked for", { held: ["max_wal_senders"], now: asks({ work_mem: "8MB" }) }, ["max_wal_senders"]],
-    ["held before, and asked for now", { held: ["max_wal_senders"], now: asks({ max_wal_senders: 30 }) }, []],
-    ["more memory", { before: memory("1Gi"), now: memory("2Gi") }, []],
+    ["are none when nothing has changed", {}, []],
+    ["have a setting that this operator makes differently", { older: { max_wal_senders: 10 } }, ["max_wal_senders"]],
     [
-      "the same memory, of which another part is taken",
+      "have a setting that the earlier operator had and this one has not",
+      { older: { shared_preload_libraries: "x" } },
+      ["shared_preload_libraries"],
+    ],
+    ["lack a setting that the user has set", { now: asks({ max_connections: 200 }) }, []],
+    ["lack a setting that the user has changed", { before: asks({ max_connections: 200 }), now: asks({ max_connections: 300 }) }, []],
+    ["lack a setting that the user has taken back", { before: asks({ max_connections: 200 }) }, []],
+    [
+      "have only the operator's setting when user and operator changed one each",
+      { older: { max_wal_senders: 10 }, now: asks({ max_connections: 200 }) },
+      ["max_wal_senders"],
+    ],
+    [
+      "still have one from before when the user changes another setting",
+      { held: ["max_wal_senders"], now: asks({ work_mem: "8MB" }) },
+      ["max_wal_senders"],
+    ],
+    ["lose one from before when the user sets it", { held: ["max_wal_senders"], now: asks({ max_wal_senders: 30 }) }, []],
+    ["lack shared_buffers when the user gives more memory", { before: memory("1Gi"), now: memory("2Gi") }, []],
+    [
+      "have shared_buffers when this operator takes another part of the same memory",
       { before: memory("1Gi"), older: { shared_buffers: "1MB" }, now: memory("1Gi") },
       ["shared_buffers"],
     ],
@@ -44,7 +56,7 @@ describe("what is held back", () => {
     expect(heldSettings(written(sampleDB(before), held, older), asked(now))).toEqual(expected);
   });
 
-  test.each(["config", "sampledb.io/settings-asked"])("garbage in %s says nothing", (annotation) => {
+  test.each(["config", "sampledb.io/settings-asked"])("stay as they were when %s is garbage", (annotation) => {
     const { metadata, ...rest } = written(sampleDB(), ["max_wal_senders"]);
     for (const garbage of ["{", "null", "[]", "7"]) {
       const live = { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, [annotation]: garbage } } };
@@ -52,19 +64,19 @@ describe("what is held back", () => {
     }
   });
 
-  test("nothing of a database that is new", () => {
+  test("are none in a new database", () => {
     expect(heldSettings(undefined, asked())).toEqual([]);
   });
 
-  test("what an operator has written that took no notes: all that the user has set counts as asked for", () => {
+  test("lack every setting of the user when an older operator left no note of the user's words", () => {
     const { metadata, ...rest } = written(sampleDB(), [], { max_wal_senders: 10 });
     const { "sampledb.io/settings-asked": _, ...annotations } = metadata.annotations as Record<string, string>;
     const live = { ...rest, metadata: { ...metadata, annotations } };
     expect(heldSettings(live, asked(asks({ max_connections: 200 })))).toEqual(["max_wal_senders"]);
   });
 
-  test("no setting that follows from any field of the spec which the user has changed", () => {
-    // As with archiving one day: it follows from spec.backup, and from nothing that is called a setting.
+  test("lack a setting that follows from any field of the spec that the user changed", () => {
+    // As archiving will: it follows from spec.backup, and the user sets no parameter for it.
     const parametersOf = ({ spec }: Pick<SampleDB, "spec">) => ({ archive_mode: spec.backup ? "on" : "off" });
     const backup: Spec = { backup: { repository: { volume: { size: "1Gi" } } } };
     const off = written(sampleDB(), [], { archive_mode: "off" });
@@ -75,12 +87,12 @@ describe("what is held back", () => {
     expect(heldSettings(on, asked(backup), () => ({ archive_mode: "always" }))).toContain("archive_mode");
   });
 
-  test("nothing any more when somebody asks for a restart", () => {
+  test("are none after the user orders a restart", () => {
     expect(heldSettings(written(sampleDB(), ["max_wal_senders"]), asked({}, "now"))).toEqual([]);
   });
 });
 
-test("the names are read as they were written", () => {
+test("the names of held settings are read back as they were written", () => {
   expect(heldNames(undefined)).toEqual([]);
   expect(heldNames(written(sampleDB()))).toEqual([]);
   expect(heldNames(written(sampleDB(), ["max_connections", "max_wal_senders"]))).toEqual(["max_connections", "max_wal_senders"]);

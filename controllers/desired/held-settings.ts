@@ -1,4 +1,4 @@
-// Settings that a newer operator has changed by itself: what of them needs a restart of PostgreSQL waits for one that somebody asks for.
+// Held settings: a newer operator changed them by itself, and they need a restart of PostgreSQL. They wait for one that the user causes.
 import { settingsAskedAnnotation, settingsHeldAnnotation } from "../../api/annotations.ts";
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import type { ConfigMap } from "../kinds/kubernetes.ts";
@@ -10,46 +10,46 @@ type Values = Readonly<Record<string, unknown>>;
 type Spec = SampleDB["spec"];
 
 /**
- * The fields of the spec that settings of PostgreSQL follow from. A setting that begins to follow from another field needs that field here:
- * otherwise a user's change of it would count as the operator's, and wait for a restart for ever. A test compares this list with the schema.
+ * The fields of the spec that settings of PostgreSQL follow from. When a setting begins to follow from another field, add the field here:
+ * otherwise a user's change of it would count as the operator's, and wait for a restart for ever. A test compares the list and the schema.
  */
 const sources = ["postgresVersion", "replicas", "resources", "postgresql", "synchronousReplication", "backup"] as const;
 
-/** As it is noted. `settings` are the user's words by the name of the setting; notes of older operators have nothing else. */
+/** The note in the annotation. `settings` has the user's words by the name of the setting; notes of older operators have only that. */
 interface AskedNote {
   readonly settings: Values;
   readonly spec: Pick<Spec, (typeof sources)[number]>;
   readonly restart?: string;
 }
 
-/** What a person can ask for: settings, and a restart, which brings those that are held back. */
+/** The user's words: the spec, and the value of the restart annotation. A restart brings the held settings along. */
 export interface Asked {
   readonly db: Pick<SampleDB, "spec">;
   readonly restart: string | undefined;
 }
 
-/** Beside the settings themselves. */
+/** The annotations that stand beside the settings in NAME-config. */
 export function settingsNotes(asked: Asked, held: readonly string[]): Record<string, string> {
   const note = JSON.stringify(askedNow(asked));
   return { [settingsAskedAnnotation]: note, ...(held.length > 0 ? { [settingsHeldAnnotation]: held.join() } : {}) };
 }
 
-/** The names of the settings that were held back when they were written. */
+/** The names of the held settings, as noted when the settings were written. */
 export function heldNames(live: ConfigMap | undefined): string[] {
   return live?.metadata.annotations?.[settingsHeldAnnotation]?.split(",") ?? [];
 }
 
 /**
- * The settings that must not cause a restart once the settings of now are written over the live ones, because the operator changed them. A
- * setting that the user changed or reverted is never among them.
+ * The settings that must not cause a restart after this write, because the operator changed them. A setting that the user changed or
+ * reverted is never among them.
  */
 export function heldSettings(live: ConfigMap | undefined, asked: Asked, parametersOf: typeof parameters = parameters): string[] {
   const [before, now] = [jsonAnnotation<AskedNote>(live, settingsAskedAnnotation), askedNow(asked)];
   if (before.settings && before.restart !== now.restart) return [];
   const wanted = parametersOf(asked.db);
   const changed = differing((live && new ClusterSettings(live).parameters) ?? wanted, wanted);
-  const byWords = differing(before.settings ?? {}, now.settings); // without a note, all that the user has set
-  // This operator's settings for the earlier spec and for the spec of now: only the user can have made that difference.
+  const byWords = differing(before.settings ?? {}, now.settings); // without a note, every setting of the user counts as changed
+  // Both by this version of the operator, for the earlier spec and for the present one: only the user can have made the difference.
   const byFields = before.spec ? differing(parametersOf({ spec: before.spec as Spec }), wanted) : [];
   const askedFor = new Set([...byWords, ...byFields]);
   return [...new Set([...heldNames(live), ...changed])].filter((name) => !askedFor.has(name)).sort();

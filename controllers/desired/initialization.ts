@@ -1,4 +1,4 @@
-// The init Job: the application's role and database, extensions and scripts, once.
+// The init Job: it makes the application's role and database, the extensions, and runs the scripts, once.
 import { initializationAnnotation } from "../../api/annotations.ts";
 import type { Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";

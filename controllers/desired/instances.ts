@@ -1,4 +1,4 @@
-// The instances: one StatefulSet of Patroni Pods, and a claim for each.
+// The instances: one StatefulSet of Patroni Pods, and a claim for each of them.
 import { instanceAnnotations } from "../../api/annotations.ts";
 import type { PersistentVolumeClaim, StatefulSet } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -15,7 +15,7 @@ type PodSpec = NonNullable<PodTemplate["spec"]>;
 
 export const instanceContainer = "postgres";
 
-/** Which ordinals are to be there. */
+/** The ordinals that the StatefulSet must have. */
 export interface InstanceRange {
   readonly start: number;
   readonly count: number;
@@ -24,19 +24,19 @@ export interface InstanceRange {
 export interface InstanceChoices {
   readonly range: InstanceRange;
   readonly image: string;
-  /** What a person has said last, by the annotation. */
+  /** The last value of the restart annotation. */
   readonly restart?: string | undefined;
-  /** Of the StatefulSet that is there: they can't be changed, and claims grow without them. */
+  /** Those of the existing StatefulSet: Kubernetes lets nobody change them, and claims grow without them. */
   readonly claimTemplates?: ClaimTemplates | undefined;
-  /** A digest of what the user has asked of the Pods. */
+  /** `askedDigest`: the digest of the user's words about the Pods. */
   readonly asked: string;
-  /** A digest of what a trial has proven, or what needed no proof. */
+  /** `trialDigest`, of a change that a trial proved or that needed no trial. */
   readonly proven: string;
-  /** And of what of it the user has asked for. */
+  /** `trialAskedDigest` of the same change. */
   readonly provenFor: string;
 }
 
-/** Long: a clean stop of a busy server writes all that is dirty, and a kill in place of it is a recovery. */
+/** Long: a busy server writes all its dirty buffers when it stops. A kill instead means a recovery at the next start. */
 const gracePeriodSeconds = 180;
 
 export function statefulSet(db: SampleDB, choices: InstanceChoices): StatefulSet {
@@ -53,8 +53,8 @@ export function statefulSet(db: SampleDB, choices: InstanceChoices): StatefulSet
       replicas: range.count,
       ordinals: { start: range.start },
       serviceName: namesOf(db).podsService,
-      podManagementPolicy: "Parallel", // Patroni decides who goes first
-      updateStrategy: { type: "OnDelete" }, // replicas first, and never the primary before a switchover: the operator does it
+      podManagementPolicy: "Parallel", // Patroni decides which instance starts first
+      updateStrategy: { type: "OnDelete" }, // the operator deletes the Pods: replicas first, and the primary only after a switchover
       revisionHistoryLimit: 2,
       selector: { matchLabels: instanceSelector(db) },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
@@ -64,7 +64,7 @@ export function statefulSet(db: SampleDB, choices: InstanceChoices): StatefulSet
   };
 }
 
-/** Made before its Pod: the template's size is that of the first day. */
+/** The operator makes it before its Pod: the StatefulSet's template has the size of the first day for ever. */
 export function claim(db: SampleDB, ordinal: number): PersistentVolumeClaim {
   const metadata = { ...kept(db, claimName(db, ordinal)), labels: instanceLabels(db) };
   return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: claimSpec(db) };
@@ -99,7 +99,7 @@ function podTemplate(db: SampleDB, { image, restart, asked }: InstanceChoices): 
   };
 }
 
-/** What the restricted profile wants of a Pod. */
+/** The Pod's part of the restricted Pod security standard. */
 export const podSecurity = {
   securityContext: {
     runAsNonRoot: true,
@@ -115,7 +115,7 @@ export const containerSecurity = {
   capabilities: { drop: ["ALL"] },
 };
 
-/** Where Pods of the database may run: instances, and whoever tries out for them. */
+/** Where Pods of the database may run: the instances, and the trial's Pod. */
 export function placement(db: SampleDB): Partial<PodSpec> {
   const { nodeSelector, affinity, tolerations, priorityClassName, imagePullSecrets } = db.spec;
   const constraints = db.spec.topologySpreadConstraints ?? [
@@ -161,10 +161,10 @@ function instancePod(db: SampleDB, image: string): PodSpec {
           { name: "postgres", containerPort: postgresPort },
           { name: "patroni", containerPort: patroniPort },
         ],
-        // Patroni answers as soon as it runs. A recovery may take hours: its loop turns all the while, and that is what liveness asks.
+        // Liveness asks for Patroni's loop, which turns while PostgreSQL recovers for hours.
         startupProbe: probe("/liveness", { periodSeconds: 2, failureThreshold: 60 }),
         livenessProbe: probe("/liveness", { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }),
-        // Not /readiness, which is 200 for who holds the lock even while PostgreSQL is down: this one has asked by SQL.
+        // Not /readiness, which is 200 for the lock's holder even while PostgreSQL is down. /health asks PostgreSQL by SQL.
         readinessProbe: probe("/health", { periodSeconds: 2, timeoutSeconds: 3, failureThreshold: 2 }),
         resources: (db.spec.resources ?? { requests: { cpu: "100m", memory: "256Mi" } }) as NonNullable<
           PodSpec["containers"][number]["resources"]
@@ -186,7 +186,7 @@ function instancePod(db: SampleDB, image: string): PodSpec {
       { name: "tls", secret: { secretName: certificateSecret, defaultMode: 0o640 } },
       { name: "sockets", emptyDir: { medium: "Memory" } },
       { name: "tmp", emptyDir: {} },
-      { name: "shared-memory", emptyDir: { medium: "Memory" } }, // the runtime's own is 64 MB, too little for parallel queries
+      { name: "shared-memory", emptyDir: { medium: "Memory" } }, // the runtime's default of 64 MB is too little for parallel queries
     ],
   };
 }

@@ -1,4 +1,4 @@
-// The skeleton of every Job of ours: a Pod under the restricted profile, without a token, whose failures mean the same everywhere.
+// The skeleton of every Job: a Pod under the restricted Pod security standard, without a token, with the same failure policy everywhere.
 import { labelNames } from "../../api/labels.ts";
 import { controlledBy, type KubeObject } from "../../runtime/kube/object.ts";
 import type { Job } from "../kinds/kubernetes.ts";
@@ -21,16 +21,16 @@ export interface JobDescription {
   readonly volumes: NonNullable<PodSpec["volumes"]>;
 }
 
-/** Evicted, preempted, its node drained or lost: no fault of the Job's program. */
+/** A Pod that was evicted or preempted, or whose node was drained or lost, does not count as a failed try of the program. */
 const disrupted = { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] };
 
-/** Our programs end with this when PostgreSQL has refused something: another try can't help. */
+/** The image's programs end with this code when PostgreSQL refused something: another try can't help. */
 const refusedExitCode = 3;
 
-/** Our programs begin anew what was cut short. */
+/** Short: the image's programs can be killed at any moment, and go on where they were. */
 const gracePeriodSeconds = 5;
 
-/** The Job carries the labels of the database, and goes with its owner. The two need not be the same: a Backup outlives its SampleDB. */
+/** The Job has the labels of the database, and goes with its owner. These two may differ: a Backup outlives its SampleDB. */
 export function job(owner: KubeObject, database: Pick<SampleDB, "metadata">, description: JobDescription): Job {
   const { name, component, annotations, podAnnotations } = description;
   const onExitCodes = { containerName: component, operator: "In", values: [refusedExitCode] };
@@ -66,7 +66,7 @@ const lostNodes = ["not-ready", "unreachable"].map((state) => ({
   tolerationSeconds: 30, // Kubernetes would wait for five minutes
 }));
 
-/** Those of the instances; a lost node is given up soon, also where the instances would wait for theirs for ever. */
+/** The instances' tolerations, and 30 s for a lost node, even where the instances tolerate one for ever. */
 export function jobTolerations({ spec: { tolerations = [] } }: SampleDB): NonNullable<PodSpec["tolerations"]> {
   return [...(tolerations as NonNullable<PodSpec["tolerations"]>), ...lostNodes];
 }

@@ -1,11 +1,11 @@
-// Limits of what runs beside PostgreSQL. A quota on limits of CPU or memory refuses every Pod that has a container without one, so where the
-// user gives the instances some, all containers have them.
+// Limits of the containers beside PostgreSQL's. A quota on limits of CPU or memory refuses every Pod with a container that has none. So
+// where the user gives the instances limits, every container of the database has them.
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 
-/** What every container uses, and asks for; a limit of anything else would be a request of as much. */
+/** Every container uses these. A limit of any other resource would be a request of as much. */
 const common = ["cpu", "memory"];
 
-/** Of each that the user limits: the container's own, or as much as an instance. */
+/** A limit for each of these that the user limits: the container's own, or else that of an instance. */
 export function limitsLike(
   { spec: { resources } }: Pick<SampleDB, "spec">,
   own: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-// What tells the Prometheus operator to scrape the instances.
+// The PodMonitor, by which the Prometheus operator scrapes the instances.
 import { labelNames } from "../../api/labels.ts";
 import type { PodMonitor } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -6,7 +6,7 @@ import { metricsPortName } from "./exporter.ts";
 import { instanceSelector, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
 
-/** `labels` are for a Prometheus that picks its monitors by label; ours stay what they are. */
+/** `labels` are for a Prometheus that selects its monitors by label. They never replace the operator's own labels. */
 export function podMonitor(db: SampleDB, labels: Readonly<Record<string, string>>): PodMonitor {
   const metadata = owned(db, namesOf(db).podMonitor);
   return {
@@ -19,7 +19,7 @@ export function podMonitor(db: SampleDB, labels: Readonly<Record<string, string>
         {
           port: metricsPortName,
           path: "/metrics",
-          // As the operator's own metrics call it, so that the two can be joined.
+          // The label's name in the operator's own metrics, so that queries can join the two.
           relabelings: [{ sourceLabels: [`__meta_kubernetes_pod_label_${escaped(labelNames.database)}`], targetLabel: "name" }],
         },
       ],
@@ -27,7 +27,7 @@ export function podMonitor(db: SampleDB, labels: Readonly<Record<string, string>
   };
 }
 
-/** How Prometheus writes a label of Kubernetes. */
+/** Prometheus' spelling of a Kubernetes label. */
 function escaped(label: string): string {
   return label.replace(/[^a-zA-Z0-9_]/g, "_");
 }

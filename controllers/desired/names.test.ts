@@ -7,14 +7,14 @@ import { sampleDB } from "./sampledb.fixture.ts";
 const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const podNames = (name: string) => Array.from({ length: mostInstances }, (_, ordinal) => `Pod ${podName(sampleDB({}, { name }), ordinal)}`);
 
-/** Kind, namespace and name of all that a SampleDB of that name has. */
+/** Kind, namespace and name of every object of a SampleDB of that name. */
 function places(name: string): string[] {
   const db = sampleDB({ replicas: 3 }, { name });
   const objects = [...childrenOf(db), ...secretsOf(db)];
   return [...objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`), ...podNames(name)];
 }
 
-describe("the names of all that a SampleDB has", () => {
+describe("the names of a SampleDB's objects", () => {
   const longest = `a${"b".repeat(38)}c`;
 
   test.each(["a", "orders", "a-1", longest])("are valid for %s, and no two the same", (name) => {
@@ -33,7 +33,7 @@ describe("the names of all that a SampleDB has", () => {
   const suffixes = Object.values(namesOf({ metadata: { name: "" } })).filter((suffix) => suffix !== "");
   const near = ["foo", ...suffixes.map((suffix) => `foo${suffix}`), "foo-0", "foo-1", "data-foo", "data-foo-0", "authority"];
 
-  test("are in no other SampleDB's way, also where one's name begins as the other's", () => {
+  test("are no names of another SampleDB's objects, even if one name begins with the other", () => {
     const all = near.flatMap((name) => places(name).map((place) => ({ place, name })));
     const owners = new Map<string, string>();
     for (const { place, name } of all) {
@@ -42,7 +42,7 @@ describe("the names of all that a SampleDB has", () => {
     }
   });
 
-  test("whatever one is called beyond the other", () => {
+  test("are no names of another SampleDB's objects, for random names that begin the same", () => {
     const word = fc.constantFrom("foo", "a", "0", "1", "data", "rw", "app", "init", "trial", "config", "leader", "pods", "authority");
     const base = fc.constantFrom("foo", "a", "data", "data-foo", "foo-trial", "foo-0");
     fc.assert(
@@ -65,7 +65,7 @@ test.each([
   ["", Number.NaN],
 ])("the ordinal of %j is %j", (name, ordinal) => expect(ordinalOf(name)).toBe(ordinal));
 
-test("a claim is called as the StatefulSet controller calls it: template, StatefulSet, ordinal", () => {
+test("a claim's name is template, StatefulSet and ordinal, as the StatefulSet controller makes it", () => {
   const db = sampleDB();
   expect(claimName(db, 4)).toBe(`data-${namesOf(db).statefulSet}-4`);
 });

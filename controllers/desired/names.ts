@@ -1,7 +1,7 @@
-// What the objects of a SampleDB are called. Each suffix is one word, so that no name of one SampleDB is a name of another's.
+// The names of a SampleDB's objects. Each suffix is one word, so no object of one SampleDB has a name that another SampleDB needs.
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 
-/** A SampleDB has at most so many instances; what Patroni may write is told by name. */
+/** The most instances of a SampleDB. It is bounded because the Role names each Pod that Patroni may write to. */
 export const mostInstances = 9;
 
 export interface Names {
@@ -15,14 +15,14 @@ export interface Names {
   readonly applicationSecret: string;
   readonly certificateSecret: string;
   readonly patroniConfig: string;
-  /** Patroni's own: its settings, the lock of the leader, the order to switch over, who is synchronous. */
+  /** Patroni's four objects: settings, leader lock, Patroni's order, synchronous replicas. */
   readonly dynamicConfig: string;
   readonly leader: string;
   readonly failover: string;
   readonly sync: string;
   readonly initJob: string;
   readonly trialJob: string;
-  /** A Job, and the Secret that it takes the new password from. */
+  /** The Job, and the Secret from which the Job takes the new password. */
   readonly rotation: string;
   readonly disruptionBudget: string;
   readonly podMonitor: string;
@@ -56,12 +56,12 @@ export function podName({ metadata: { name } }: Pick<SampleDB, "metadata">, ordi
   return `${name}-${ordinal}`;
 }
 
-/** As the StatefulSet calls the claim of its template `data`. */
+/** The name that the StatefulSet gives to the claim of its template `data`. */
 export function claimName(db: Pick<SampleDB, "metadata">, ordinal: number): string {
   return `data-${podName(db, ordinal)}`;
 }
 
-/** The ordinal at the end of the name of a Pod or a claim. */
+/** The ordinal at the end of the name of a Pod or a claim; NaN where there is none. */
 export function ordinalOf(name: string): number {
   return Number(/-(\d+)$/.exec(name)?.[1] ?? Number.NaN);
 }

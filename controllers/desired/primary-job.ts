@@ -1,4 +1,4 @@
-// A Job that connects to the primary as the superuser, by the read-write Service as applications do, and is tried again through a failover.
+// A Job that connects to the primary as the superuser, by the read-write Service. It has enough tries to outlast a failover.
 import type { Job } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { tlsDirectory } from "./configuration.ts";
@@ -18,14 +18,14 @@ export interface PrimaryJob {
   readonly component: string;
   readonly image: string;
   readonly args: string[];
-  /** Of the Job and of its Pods. */
+  /** Annotations of the Job and of its Pods. */
   readonly annotations: Record<string, string>;
   readonly env: NonNullable<Container["env"]>;
   readonly volumeMounts?: NonNullable<Container["volumeMounts"]>;
   readonly volumes?: NonNullable<PodSpec["volumes"]>;
 }
 
-/** Where its Pod may run. It is small, and belongs to no instance: what keeps those apart is not for it. */
+/** Where its Pod may run. The Pod is no instance, so the rules that keep instances apart do not apply to it. */
 export function jobPlacement(db: SampleDB): Pick<PodSpec, "nodeSelector" | "tolerations" | "imagePullSecrets"> {
   const { nodeSelector, imagePullSecrets } = placement(db);
   return {
@@ -39,7 +39,7 @@ export function primaryJob(db: SampleDB, { name, component, annotations, ...more
   const names = namesOf(db);
   return job(db, db, {
     ...{ name, component, annotations, podAnnotations: annotations },
-    backoffLimit: 20, // a failover in its middle is no fault of its program
+    backoffLimit: 20, // a failover meanwhile is no fault of the program
     placement: jobPlacement(db),
     container: {
       image: more.image,

@@ -1,4 +1,4 @@
-// A new password for the application's role: the Secret that holds it until PostgreSQL knows it, and the Job that tells PostgreSQL.
+// A new password for the application's role: the Secret that has it until PostgreSQL knows it, and the Job that sets it in PostgreSQL.
 import { nextPasswordAnnotation } from "../../api/annotations.ts";
 import type { Job, Secret } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -8,8 +8,8 @@ import { namesOf } from "./names.ts";
 import { primaryJob } from "./primary-job.ts";
 
 /**
- * Written down before anybody uses it: a password that PostgreSQL has and nobody else knows would lock everybody out. So it outlives the
- * SampleDB, as the data does.
+ * Stored before it is set: if the operator crashed after setting a password that it had not stored, no application could connect any more.
+ * The Secret is kept, as the data is.
  */
 export function nextPasswordSecret(db: SampleDB, password: string): Secret {
   return { ...secretOf(kept(db, namesOf(db).rotation), "Opaque", { password }), immutable: true };

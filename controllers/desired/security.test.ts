@@ -1,4 +1,4 @@
-// What Pods, accounts and Secrets may and must not be.
+// Security of Pods, accounts and Secrets: what they may do, and must not.
 import { describe, expect, test } from "vitest";
 import type { Job, StatefulSet } from "../kinds/kubernetes.ts";
 import { role, roleBinding, serviceAccount } from "./access.ts";
@@ -23,15 +23,15 @@ const templates = (db: typeof everything): [string, NonNullable<(StatefulSet | J
   ["the trial Job", trialJob(db, { digest: "digest", image, asked: true, running: undefined }).spec?.template ?? {}],
 ];
 
-describe.each(templates(everything))("%s keeps to the restricted profile", (_, { spec }) => {
-  test("nobody is root, and the kernel's calls are limited", () => {
+describe.each(templates(everything))("%s follows the restricted Pod security standard", (_, { spec }) => {
+  test("no process is root, and system calls are limited", () => {
     expect(spec?.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
     expect(spec).not.toHaveProperty("hostNetwork");
     expect(spec).not.toHaveProperty("hostPID");
     expect(spec).not.toHaveProperty("hostIPC");
   });
 
-  test("no container can gain anything, or write to its image", () => {
+  test("no container can gain privileges, or write to its image", () => {
     const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
     expect(containers.length).toBeGreaterThan(0);
     for (const { securityContext, ports } of containers) {
@@ -40,12 +40,12 @@ describe.each(templates(everything))("%s keeps to the restricted profile", (_, {
     }
   });
 
-  test("where instances have a limit every container has one, or a quota on limits would refuse the Pod", () => {
+  test("every container has the limits that instances have, or a quota on limits would refuse the Pod", () => {
     const limited = (spec?.containers ?? []).map(({ resources }) => Object.keys(resources?.limits ?? {}));
     expect(limited).toEqual(limited.map(() => ["memory"]));
   });
 
-  test("volumes are of the kinds that the profile allows", () => {
+  test("volumes are of the kinds that the standard allows", () => {
     const allowed = ["configMap", "emptyDir", "projected", "secret", "persistentVolumeClaim"];
     for (const { name: _, ...source } of spec?.volumes ?? []) expect(allowed).toEqual(expect.arrayContaining(Object.keys(source)));
   });
@@ -57,7 +57,7 @@ test("only instances get a token of the Kubernetes API", () => {
   expect(instancesOf(everything).spec?.template.spec?.serviceAccountName).toBe(namesOf(everything).account);
 });
 
-test("the operator's labels can't be replaced, and the user's are there", () => {
+test("a Pod has the user's labels, and they never replace the operator's", () => {
   const db = sampleDB({
     podMetadata: { labels: { "sampledb.io/name": "other", team: "orders" }, annotations: { "sampledb.io/asked": "x" } },
   });
@@ -70,17 +70,17 @@ describe("the instances' Role", () => {
   const { rules } = role(everything);
   const writing = (rules ?? []).filter(({ verbs }) => verbs.some((verb) => !["get", "list", "watch"].includes(verb)));
 
-  // It is asked for by OpenShift only, and lets nobody write who may not anyway.
+  // Only OpenShift asks for it, and it gives no right to write by itself.
   const restricted = ({ resources }: NonNullable<typeof rules>[number]) => resources?.join() === "endpointslices/restricted";
 
-  test("knows Pods, ConfigMaps and a slice only, no wildcard, and makes and deletes nothing", () => {
+  test("names Pods, ConfigMaps and a slice only, has no wildcard, and can neither create nor delete", () => {
     const others = rules?.filter((rule) => !restricted(rule));
     expect(new Set(others?.flatMap(({ resources }) => resources))).toEqual(new Set(["configmaps", "pods", "endpointslices"]));
     expect(new Set(others?.flatMap(({ apiGroups }) => apiGroups))).toEqual(new Set(["", "discovery.k8s.io"]));
     expect(new Set(others?.flatMap(({ verbs }) => verbs))).toEqual(new Set(["get", "list", "watch", "patch", "update"]));
   });
 
-  test("writes only to what is named: Patroni's state, its own Pods and where writes go, never the settings of its start", () => {
+  test("may write to Patroni's state, its own Pods and the read-write slice, each by name, and to nothing else", () => {
     const names = namesOf(everything);
     const named = writing.filter((rule) => !restricted(rule));
     expect(named.map(({ resources, resourceNames }) => [resources, resourceNames?.toSorted()])).toEqual([
@@ -106,7 +106,7 @@ describe("passwords and keys", () => {
     expect(forms.filter((form) => text.includes(form))).toEqual([]);
   });
 
-  test("are each in their Secret; the authority's key is not beside the database", () => {
+  test("are each in one Secret, and the authority's key is not in the database's namespace", () => {
     const held = secretsOf(everything).map((object) => {
       const text = JSON.stringify(object);
       return [`${object.metadata.namespace}/${object.metadata.name}`, secret.filter((value) => text.includes(btoa(value)))];

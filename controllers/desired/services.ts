@@ -1,4 +1,4 @@
-// The Services: where writes go, where reads may go, and the names of the instances.
+// The Services: read-write, read-only, and the one that gives the instances their DNS names.
 import { labelNames } from "../../api/labels.ts";
 import type { Endpoint, EndpointSlice, Pod, Service } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
@@ -12,17 +12,17 @@ const portName = "postgres";
 const protocol = "TCP";
 const ports = [{ name: portName, port: postgresPort, targetPort: portName, protocol }];
 
-/** Tells the slices of the operator from those that Kubernetes makes for Services with a selector, which wear the Service's labels too. */
+/** Kubernetes' own slices, for Services with a selector, have the Service's labels, too. The second label is the operator's alone. */
 export const sliceLabels = { ...managedBy, "endpointslice.kubernetes.io/managed-by": managedBy["app.kubernetes.io/managed-by"] } as const;
 
 type Exposure = NonNullable<SampleDB["spec"]["services"]>["readWrite"];
 
-/** Leads to the one instance that takes writes. It has no selector: the leader itself writes where it leads, and waits for nobody else. */
+/** Leads to the primary. It has no selector: a new leader writes itself into the slice at once, without waiting for Kubernetes. */
 export function readWriteService(db: SampleDB): Service {
   return service(db, namesOf(db).readWriteService, undefined, db.spec.services?.readWrite);
 }
 
-/** Where the read-write Service leads. The leader writes who it is: `endpoints` is Patroni's callback's, and the operator's to mend. */
+/** The slice of the read-write Service, without `endpoints`: Patroni's callback writes them, and the step write-path mends them. */
 export function readWriteSlice(db: SampleDB, addressType: string): EndpointSlice {
   const { readWriteService: name } = namesOf(db);
   const metadata = owned(db, name);
@@ -36,7 +36,7 @@ export function readWriteSlice(db: SampleDB, addressType: string): EndpointSlice
   };
 }
 
-/** As the leader writes itself there; undefined while it has no address of this kind. */
+/** The endpoint of a Pod, as Patroni's callback writes it; undefined while the Pod has no address of this family. */
 export function endpointOf({ metadata: { name, namespace = "", uid = "" }, spec, status }: Pod, addressType: string): Endpoint | undefined {
   const address = status?.podIPs?.find(({ ip }) => ip.includes(":") === (addressType === "IPv6"))?.ip;
   if (address === undefined) return undefined;
@@ -49,7 +49,7 @@ export function readOnlyService(db: SampleDB): Service {
   return service(db, namesOf(db).readOnlyService, { ...instanceSelector(db), [labelNames.role]: "replica" }, db.spec.services?.readOnly);
 }
 
-/** Names for the instances, also while they are not ready: that is when one is looked for. */
+/** DNS names of the instances, also while they are not ready: a person who debugs one needs its name then. */
 export function podsService(db: SampleDB): Service {
   const spec = { clusterIP: "None", publishNotReadyAddresses: true, selector: instanceSelector(db), ports };
   return { apiVersion: "v1", kind: "Service", metadata: owned(db, namesOf(db).podsService), spec };

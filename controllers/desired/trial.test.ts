@@ -9,22 +9,47 @@ const tried: Tried = { digest: "digest", image, asked: true, running: undefined 
 const container = (spec: Parameters<typeof sampleDB>[0], running?: Resources) =>
   trialJob(sampleDB(spec), { ...tried, running }).spec?.template.spec?.containers[0];
 
-describe("a trial asks for what is wanted beyond what runs, and no more", () => {
+describe("a trial requests the difference to the instances' resources", () => {
   test.each<[string, Resources, Resources, Record<string, string>]>([
     [
-      "more of both",
+      "when the change wants more CPU and memory",
       { requests: { cpu: "2", memory: "3Gi" } },
       { requests: { cpu: "500m", memory: "1Gi" } },
       { cpu: "1500m", memory: "2Gi" },
     ],
-    ["the same", { requests: { cpu: "1", memory: "1Gi" } }, { requests: { cpu: "1000m", memory: "1024Mi" } }, { cpu: "0", memory: "0" }],
-    ["less", { requests: { cpu: "100m", memory: "1Gi" } }, { requests: { cpu: "1", memory: "2Gi" } }, { cpu: "0", memory: "0" }],
-    ["more of one", { requests: { cpu: "2", memory: "1Gi" } }, { requests: { cpu: "1", memory: "2Gi" } }, { cpu: "1", memory: "0" }],
-    ["what ran had nothing", { requests: { cpu: "2", memory: "1Gi" } }, undefined, { cpu: "2", memory: "1Gi" }],
-    ["limits alone are requests", { limits: { cpu: 64, memory: "512Gi" } }, { limits: { cpu: "4" } }, { cpu: "60", memory: "512Gi" }],
-    ["nothing is asked", undefined, { requests: { cpu: "1", memory: "1Gi" } }, { cpu: "0", memory: "0" }],
     [
-      "a resource of its own",
+      "of nothing when resources stay the same, in other units",
+      { requests: { cpu: "1", memory: "1Gi" } },
+      { requests: { cpu: "1000m", memory: "1024Mi" } },
+      { cpu: "0", memory: "0" },
+    ],
+    [
+      "of nothing when the change wants less",
+      { requests: { cpu: "100m", memory: "1Gi" } },
+      { requests: { cpu: "1", memory: "2Gi" } },
+      { cpu: "0", memory: "0" },
+    ],
+    [
+      "of one resource when the change wants more of it alone",
+      { requests: { cpu: "2", memory: "1Gi" } },
+      { requests: { cpu: "1", memory: "2Gi" } },
+      { cpu: "1", memory: "0" },
+    ],
+    [
+      "of everything when the instances had no resources",
+      { requests: { cpu: "2", memory: "1Gi" } },
+      undefined,
+      { cpu: "2", memory: "1Gi" },
+    ],
+    [
+      "by the limits where there are no requests",
+      { limits: { cpu: 64, memory: "512Gi" } },
+      { limits: { cpu: "4" } },
+      { cpu: "60", memory: "512Gi" },
+    ],
+    ["of nothing when the change removes all resources", undefined, { requests: { cpu: "1", memory: "1Gi" } }, { cpu: "0", memory: "0" }],
+    [
+      "of an extended resource, too",
       { requests: { "example.com/disk": 2 } },
       { requests: { "example.com/disk": "1" } },
       { "example.com/disk": "1" },
@@ -34,7 +59,7 @@ describe("a trial asks for what is wanted beyond what runs, and no more", () => 
     for (const [name, value] of Object.entries(expected)) expect(compareQuantities(requests[name] ?? "", value), name).toBe(0);
   });
 
-  test("huge pages are requested as they are limited, which is all that Kubernetes allows", () => {
+  test("but not for huge pages, whose request must equal their limit", () => {
     const resources = { limits: { memory: "1Gi", "hugepages-2Mi": "1Gi" }, requests: { "hugepages-2Mi": "1Gi" } };
     expect(container({ resources }, resources)?.resources).toEqual({
       limits: resources.limits,
@@ -42,13 +67,13 @@ describe("a trial asks for what is wanted beyond what runs, and no more", () => 
     });
   });
 
-  test("the limits are those of an instance: PostgreSQL has to start within them", () => {
+  test("and has the limits of an instance, because PostgreSQL must start within them", () => {
     expect(container({ resources: { limits: { memory: "1Gi", cpu: 2 } } })?.resources?.limits).toEqual({ memory: "1Gi", cpu: "2" });
   });
 });
 
-describe("where", () => {
-  test("a trial runs where instances may, and is kept away from none of them", () => {
+describe("the place of a trial", () => {
+  test("is where instances may run, and no anti-affinity keeps it away from them", () => {
     const term = { labelSelector: {}, topologyKey: "kubernetes.io/hostname" };
     const nodeAffinity = {
       preferredDuringSchedulingIgnoredDuringExecution: [
@@ -67,39 +92,39 @@ describe("where", () => {
 
   test.each<[string, Parameters<typeof sampleDB>[0], object]>([
     [
-      "beside others that have to be there",
+      "required Pod affinity",
       { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: {}, topologyKey: "rack" }] } } },
       { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "rack" }] } } },
     ],
     [
-      "spread over what nodes have to have",
+      "a strict spread constraint",
       { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule" }] },
       { topologySpreadConstraints: [{ topologyKey: "rack", labelSelector: { matchLabels: { "sampledb.io/name": "orders" } } }] },
     ],
-  ])("%s: a trial finds out whether there is such a node", (_, spec, expected) => {
+  ])("covers %s, so the trial finds out whether a node fits", (_, spec, expected) => {
     expect(trialJob(sampleDB(spec), tried).spec?.template.spec).toMatchObject(expected);
     expect(trialSubject(sampleDB(spec), image)).not.toEqual(trialSubject(sampleDB(), image));
   });
 
-  test("a wish of where to run is none that can fail: nothing to try", () => {
+  test("does not cover a preferred spread constraint, which can't keep a Pod from running", () => {
     const wish = { maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "ScheduleAnyway" } as const;
     expect(trialSubject(sampleDB({ topologySpreadConstraints: [wish] }), image)).toEqual(trialSubject(sampleDB(), image));
   });
 });
 
-test("settings are quoted for postgresql.conf", () => {
+test("the settings of a trial are quoted for postgresql.conf", () => {
   const db = sampleDB({ postgresql: { parameters: { "my.path": "C:\\it's", work_mem: "4MB" } } });
   const lines = trialSettings(db, "digest").data?.["postgresql.conf"]?.split("\n");
   expect(lines).toContain("my.path = 'C:\\\\it''s'");
   expect(lines).toContain("work_mem = '4MB'");
 });
 
-describe("what is on trial", () => {
+describe("a trial covers", () => {
   const subject = (spec: Parameters<typeof sampleDB>[0], of = image) => JSON.stringify(trialSubject(sampleDB(spec), of));
 
   test.each<[string, Parameters<typeof sampleDB>[0], string?]>([
     ["another image", {}, "other"],
-    ["a parameter", { postgresql: { parameters: { work_mem: "8MB" } } }],
+    ["a parameter of PostgreSQL", { postgresql: { parameters: { work_mem: "8MB" } } }],
     ["a line of pg_hba.conf", { postgresql: { hba: ["host all all all reject"] } }],
     ["resources", { resources: { requests: { cpu: 1 } } }],
     ["a node selector", { nodeSelector: { disk: "ssd" } }],

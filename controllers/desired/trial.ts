@@ -1,4 +1,4 @@
-// The trial: before an instance that serves gets an image or settings, PostgreSQL starts with them in a Pod of its own.
+// The trial: a Job that starts PostgreSQL with a new image, settings, resources and placement, before any instance gets them.
 import { ownTrialAnnotation, trialAnnotation } from "../../api/annotations.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
@@ -11,13 +11,13 @@ import { namesOf } from "./names.ts";
 
 type Resources = SampleDB["spec"]["resources"];
 
-/** What is tried. */
+/** The change that a trial covers. */
 export interface Tried {
   readonly digest: string;
   readonly image: string;
-  /** Somebody has asked for it. */
+  /** The user asked for it; otherwise a newer operator made it by itself. */
   readonly asked: boolean;
-  /** What the instances have of resources now: only what is asked beyond it must be free beside them. */
+  /** The instances' resources now. Only the difference to them must be free beside the instances. */
   readonly running: Resources;
 }
 
@@ -25,12 +25,12 @@ const directory = "/etc/sampledb/trial";
 /** Also the name of its container. */
 const component = "trial";
 
-/** All that a trial can find out about. */
+/** Everything that a trial covers. */
 export function trialSubject(db: Pick<SampleDB, "spec">, image: string) {
   return { image, parameters: parameters(db), hba: hostBasedAuthentication(db), resources: db.spec.resources, ...strictPlace(db) };
 }
 
-/** All that can keep a Pod from finding a node. */
+/** The fields that can keep a Pod from finding a node. */
 function strictPlace({ spec }: Pick<SampleDB, "spec">) {
   const { nodeSelector, tolerations, priorityClassName, imagePullSecrets } = spec;
   const { nodeAffinity, podAffinity } = spec.affinity ?? {};
@@ -39,7 +39,7 @@ function strictPlace({ spec }: Pick<SampleDB, "spec">) {
   return { nodeSelector, ...near, tolerations, priorityClassName, imagePullSecrets };
 }
 
-/** The others are wishes, and keep no Pod from running. */
+/** Other constraints are preferences, and keep no Pod from running. */
 function isStrict({ whenUnsatisfiable }: { readonly whenUnsatisfiable: string }): boolean {
   return whenUnsatisfiable === "DoNotSchedule";
 }
@@ -57,11 +57,11 @@ export function trialSettings(db: SampleDB, digest: string): ConfigMap {
 export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried): Job {
   const { trialJob: name, certificateSecret } = namesOf(db);
   const { topologySpreadConstraints = [], affinity, ...where } = placement(db);
-  const { podAntiAffinity: _, ...near } = affinity ?? {}; // away from instances means the instances themselves, not this Pod
+  const { podAntiAffinity: _, ...near } = affinity ?? {}; // it keeps instances away from each other, and this Pod is none
   const spread = topologySpreadConstraints.filter(isStrict);
   return job(db, db, {
     ...{ name, component, annotations: { [trialAnnotation]: digest, ...(asked ? {} : { [ownTrialAnnotation]: "true" }) } },
-    backoffLimit: 2, // a node that restarts is no fault of the settings
+    backoffLimit: 2, // a restart of a node is no fault of the settings
     placement: {
       ...where,
       tolerations: jobTolerations(db),
@@ -89,7 +89,7 @@ export function trialJob(db: SampleDB, { digest, image, asked, running }: Tried)
   });
 }
 
-/** As a quoted value of postgresql.conf. */
+/** Escapes a value for single quotes in postgresql.conf. */
 function quoted(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll("'", "''");
 }
@@ -98,10 +98,10 @@ function strings(values: Readonly<Record<string, string | number>>): Record<stri
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-/** An instance gives up what it has before it takes what it is to have: together they need the difference. */
+/** The difference in requests: an instance gives up its old resources before it takes the new ones, so no more has to be free. */
 function beyond(asked: Resources, running: Resources): Record<string, string> {
   const [requests, before] = [{ cpu: "1m", memory: "1Mi", ...requested(asked) }, requested(running)];
-  const divisible = Object.entries(requests).filter(([name]) => !name.startsWith("hugepages-")); // those request what their limit is
+  const divisible = Object.entries(requests).filter(([name]) => !name.startsWith("hugepages-")); // their request must equal their limit
   return Object.fromEntries(
     divisible.map(([name, value]) => {
       const [wanted, had] = [parseQuantity(value) ?? 0n, parseQuantity(before[name] ?? "0") ?? 0n];
@@ -110,7 +110,7 @@ function beyond(asked: Resources, running: Resources): Record<string, string> {
   );
 }
 
-/** As Kubernetes has it: what has a limit alone requests as much. */
+/** By Kubernetes' rule: a resource with a limit alone is requested as much. */
 function requested(resources: Resources): Record<string, string | number> {
   return { ...resources?.limits, ...resources?.requests };
 }

@@ -1,18 +1,18 @@
-// What a Job and its Pod say of how it went, as a value.
+// The outcome of a Job as a value, from the Job and its newest Pod.
 import { type Problem, problemOf } from "../database/instance.ts";
 import type { Job, Pod } from "../kinds/kubernetes.ts";
 
 export type JobOutcome =
-  /** `lastFailure` is what its last Pod said: Kubernetes makes another one. */
+  /** It runs, or waits for its start. `lastFailure` is the message of its last Pod, where that failed and Kubernetes makes another. */
   | { readonly kind: "running"; readonly lastFailure?: string | undefined }
-  /** Its Pod does not start, by the word of the scheduler or the kubelet. */
+  /** Its Pod does not start, as the scheduler or the kubelet reports. */
   | { readonly kind: "stuck"; readonly problem: Problem }
-  /** Its Pod was to end and has not, as on a node that is lost. Whether its work is done, or still going on, is not known. */
+  /** Its Pod should have ended and has not, as on a lost node. The operator can't know whether the work is done or still goes on. */
   | { readonly kind: "stranded"; readonly podName: string }
   | { readonly kind: "succeeded"; readonly message: string | undefined }
-  /** Its program has ended with the exit code for "refused": another try can't help. */
+  /** Its program ended with the exit code for "refused": another try can't help. */
   | { readonly kind: "refused"; readonly message: string }
-  /** It has used up its tries for some other reason, so another Job may succeed. */
+  /** It used up its tries without that exit code, so a new Job may succeed. */
   | { readonly kind: "failed"; readonly message: string; readonly at: Date };
 
 /** `pod` is the Job's newest. */
@@ -21,7 +21,7 @@ export function outcomeOf(job: Job, pod: Pod | undefined, now: Date): JobOutcome
   const failed = conditionOf(job, "Failed");
   if (failed) {
     const message = terminationMessage(pod) ?? failed.message ?? `Job ${job.metadata.name} failed`;
-    // Kubernetes' word for a rule of ours that names the exit code.
+    // Kubernetes gives this reason when our rule for the exit code applied (desired/job.ts).
     if (failed.reason === "PodFailurePolicy") return { kind: "refused", message };
     return { kind: "failed", message, at: new Date(failed.lastTransitionTime ?? now) };
   }
@@ -44,15 +44,15 @@ export function hasEnded({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
-/** Long enough for any kubelet that is there. */
+/** Any kubelet that is alive ends a Pod of a Job within this time. */
 const secondsToEnd = 30;
 
-/** Kubernetes makes no other Pod meanwhile, because this one might yet fail as the Job's policy says. */
+/** The Job controller makes no other Pod meanwhile, because this one might yet fail in a way that the Job's failure policy names. */
 function isStranded({ metadata: { deletionTimestamp } }: Pod, now: Date): boolean {
   return now.getTime() - Date.parse(deletionTimestamp ?? "") > secondsToEnd * 1000;
 }
 
-/** What the container said last. */
+/** The program's last words. Kubernetes has none from a container that was killed, so the reason stands in. */
 function terminationMessage(pod: Pod | undefined): string | undefined {
   const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
   if (!ended) return undefined;

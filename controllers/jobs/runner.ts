@@ -1,7 +1,7 @@
-// Runs a Job until it has an outcome: makes it, makes it anew when its inputs have changed or when another try may help, and cleans up.
+// The Job runner: makes a Job, makes it anew when its inputs changed or when another try may help, and removes it.
 //
-// Guarantees: at most one Job of the name is there, because the name is the lock. A Job that is not repeatable is never made anew by the
-// runner once it may have begun: its outcome is the caller's to judge. Nothing here waits; a change of the Job or its Pod brings the caller back.
+// Guarantees: there is at most one Job of the name, because the name is the lock. The runner never makes a Job anew that is not repeatable
+// and may have begun; the caller judges its outcome. The runner never sleeps: a change of the Job or of its Pod causes the next reconcile.
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Wanted } from "../../runtime/controller/kept.ts";
 import type { Objects } from "../../runtime/controller/objects.ts";
@@ -11,29 +11,29 @@ import type { Patience } from "../patience.ts";
 import { byJob } from "../watches.ts";
 import { type JobOutcome, outcomeOf } from "./outcome.ts";
 
-/** A Job changes when its Pod does, and that brings the caller back. This is for Pods on lost nodes, which change no more. */
+/** A step looks at its Job again after this. The watches report every change but one: a Pod on a lost node changes no more. */
 export const lookAtJobSeconds = 30;
 
 export interface JobRequest {
   readonly key: Key;
   /** Controls the Job and its companions. It need not be the database: a Backup outlives its SampleDB. */
   readonly owner: KubeObject;
-  /** A digest of what the Job is made from. A Job with another one is made anew. */
+  /** The digest of everything that the Job is made from. A Job with another digest is made anew. */
   readonly inputs: string;
-  /** The annotation of the Job that holds its inputs. */
+  /** The name of the Job's annotation with that digest. */
   readonly inputsAnnotation: string;
-  /** Whether the work may be done twice. Only then is a Job made anew whose Pod seems lost, or that takes too long. */
+  /** Whether the work may be done twice, even at the same time. Only such a Job is made anew when its Pod seems lost or takes too long. */
   readonly repeatable: boolean;
-  /** A success stays one when the inputs change afterwards, as for work that is done once. */
+  /** For work that is done once: after a success, a change of the inputs makes no new Job. */
   readonly successIsFinal?: boolean;
-  /** How long a failure is told before the Job is made anew. Not at all without it. */
+  /** How long after a failure a repeatable Job is made anew. Without it, never. */
   readonly retrySeconds?: number;
-  /** A repeatable Job that has not ended after so long was made for a node or with an image that is not there: it is made anew. */
+  /** A repeatable Job that has not ended after this time is made anew. It may have been made for a node, or with an image, that is gone. */
   readonly longestSeconds?: number;
   readonly build: () => Job;
-  /** Objects that the Job's Pod takes what it needs from: made before the Job, and removed with it. */
+  /** Objects that the Job's Pod mounts or reads: made before the Job, and removed with it. */
   readonly companions?: () => readonly Wanted[];
-  /** Why no Job may be made now. A Job that is there goes on. */
+  /** Whether a Job may be made now. It is not asked about a Job that is already there. */
   readonly mayStart?: () => boolean | Promise<boolean>;
 }
 
@@ -44,7 +44,7 @@ export interface JobContext {
   readonly now: Date;
 }
 
-/** The outcome of the Job as it was asked for. `running` also while it waits for its start. */
+/** Returns the outcome of the requested Job. It is `running`, too, while the Job waits for its start or is being made anew. */
 export async function runJob(context: JobContext, request: JobRequest): Promise<JobOutcome> {
   const { objects } = context;
   const found = findJob(context.cache, request.owner, request.key);
@@ -67,18 +67,18 @@ export async function removeJob(
   { objects }: Pick<JobContext, "objects">,
   { key, owner, companions }: Pick<JobRequest, "key" | "owner" | "companions">,
 ): Promise<void> {
-  // The Job last: where this is interrupted, the Job that is left brings the caller here again.
+  // The Job goes last. If the operator stops in between, the Job that is left causes another removal; companions alone would stay for ever.
   for (const { resource, object } of companions?.() ?? []) await objects.remove(resource, keyOf(object), owner);
   await objects.remove(jobs, key, owner);
 }
 
 export interface FoundJob {
   readonly job: Job;
-  /** The newest that it has made. */
+  /** The newest Pod of the Job. */
   readonly pod: Pod | undefined;
 }
 
-/** The owner's Job of this name. A Job that an earlier owner of the same name has left says nothing. */
+/** The owner's Job of this name. A Job that an earlier owner of the same name left is ignored. */
 export function findJob(cache: Cache, owner: KubeObject, key: Key): FoundJob | undefined {
   const job = cache.watched(jobs).get(key);
   return job && controllerOf(job)?.uid === owner.metadata.uid ? { job, pod: newestPod(cache, job) } : undefined;

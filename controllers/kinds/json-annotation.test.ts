@@ -7,15 +7,15 @@ const annotated = (value: string) => ({
   metadata: { name: "orders-config", annotations: { told: value } },
 });
 
-test("an object is what it says", () => {
+test("a JSON object in the annotation is returned", () => {
   expect(jsonAnnotation(annotated('{"a": {"b": 1}}'), "told")).toEqual({ a: { b: 1 } });
 });
 
-test.each(["{", "", "null", "[]", "7", '"text"'])("%j says nothing", (value) =>
+test.each(["{", "", "null", "[]", "7", '"text"'])("%j in the annotation counts as an empty object", (value) =>
   expect(jsonAnnotation(annotated(value), "told")).toEqual({}),
 );
 
-test("nor does what is not there", () => {
+test("a missing object or annotation counts as an empty object", () => {
   expect(jsonAnnotation(undefined, "told")).toEqual({});
   expect(jsonAnnotation(annotated("{}"), "other")).toEqual({});
 });

@@ -1,4 +1,4 @@
-// The kinds of Kubernetes that the controllers make and look at.
+// The kinds of Kubernetes that the controllers make and read.
 import type {
   V1ConfigMap,
   V1EndpointSlice,
@@ -47,7 +47,7 @@ export const services = namespaced<Service>("v1", "Service", "services");
 export const serviceAccounts = namespaced<ServiceAccount>("v1", "ServiceAccount", "serviceaccounts");
 export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
 
-/** The parts that are read of what Kubernetes' own controllers tell. */
+/** The fields that the operator reads of the Events of Kubernetes' own controllers. */
 export interface Event extends KubeObject {
   readonly note?: string;
   readonly eventTime?: string | null;
@@ -57,7 +57,7 @@ export interface Event extends KubeObject {
 
 export const events = namespaced<Event>("events.k8s.io/v1", "Event", "events");
 
-/** Of the Prometheus operator, which may not be there. */
+/** A kind of the Prometheus operator. The cluster may not have it. */
 export interface PodMonitor extends KubeObject {
   readonly spec: {
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };

@@ -1,4 +1,4 @@
-// Our kinds, as the runtime finds them.
+// The operator's own kinds, as the runtime's client and cache take them.
 import type { BackupSpec, BackupStatus } from "../../api/backup.ts";
 import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
 import type { SampleDBSpec } from "../../api/sampledb.ts";

@@ -5,7 +5,7 @@ import { dialDirectly } from "./dial.ts";
 
 const pod = { namespace: "ns", name: "db-0", ip: "127.0.0.1" };
 
-test("a connection outlives the signal of its making", async () => {
+test("a connection outlives the signal that bounded its making", async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const end = new AbortController();
@@ -18,7 +18,7 @@ test("a connection outlives the signal of its making", async () => {
   server.close();
 });
 
-test("nothing listens, or it was given up", async () => {
+test("a connection that is refused, or given up by its signal, rejects", async () => {
   await expect(dialDirectly(pod, 1, new AbortController().signal)).rejects.toThrow("ECONNREFUSED");
   await expect(dialDirectly(pod, 1, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   const end = new AbortController();

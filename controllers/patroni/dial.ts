@@ -1,4 +1,4 @@
-// How the operator reaches a database's Pods: inside the cluster by their addresses, from outside through the API server.
+// Connections from the operator to a database's Pods: inside the cluster by their addresses, from outside through the API server.
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";

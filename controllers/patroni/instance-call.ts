@@ -38,7 +38,7 @@ export interface InstanceAnswer {
   readonly expires: Date | undefined;
 }
 
-/** Far more than any answer of Patroni. A user who may run SQL as superuser can answer in its place, without an end. */
+/** Far more than any answer of Patroni. A superuser of the database can answer in Patroni's place, without an end. */
 const longestAnswer = 1024 * 1024;
 
 /** Rejects with a PatroniError, or with the signal's reason when that was aborted. */
@@ -116,7 +116,7 @@ async function exchange(
   request.once("finish", onSent);
   request.end(payload);
   const [response] = (await once(request, "response", { signal })) as [IncomingMessage];
-  request.on("error", () => undefined); // the reader of the body gets it
+  request.on("error", () => undefined); // the reader of the body gets the error
   return response;
 }
 

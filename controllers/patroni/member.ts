@@ -1,5 +1,5 @@
-// What Patroni tells of a member, in an annotation of its Pod. Patroni writes it anew in each loop, because the position in the log moves.
-// A superuser of the database can write there in Patroni's place, so the reader takes nothing for granted.
+// Patroni's report on a member, in an annotation of the member's Pod. Patroni writes it in every loop, because the log position moves.
+// A superuser of the database can write there in Patroni's place: any field may be missing or wrong.
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
 import type { Pod } from "../kinds/kubernetes.ts";
 

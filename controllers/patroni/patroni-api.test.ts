@@ -53,7 +53,7 @@ async function failureOf(call: Promise<unknown>): Promise<Error> {
   );
 }
 
-test("a status comes with the certificate that is served, and is asked for as nobody", async () => {
+test("a status comes with the served certificate, and is asked for without a client certificate", async () => {
   let peer: object | undefined;
   const port = await serve((request, socket) => {
     peer = socket.getPeerCertificate();
@@ -68,7 +68,7 @@ test("a status comes with the certificate that is served, and is asked for as no
   expect(peer).toEqual({});
 });
 
-test("a connection that is no socket will do, such as one through the API server", async () => {
+test("a call works over a connection that is no socket, such as one through the API server", async () => {
   const port = await serve(answer(200, status));
   const dial: Dial = async (...where) => {
     const socket = await dialDirectly(...where);
@@ -84,7 +84,7 @@ test.each([
   ["restart", (patroni: PatroniApi) => patroni.restart({ ifPending: true }), '{"restart_pending":true}'],
   ["reinitialize", (patroni: PatroniApi) => patroni.reinitialize(), '{"force":true}'],
   ["reload", (patroni: PatroniApi) => patroni.reload(), ""],
-])("%s is asked for as the operator", async (path, call, body) => {
+])("%s is called with the operator's certificate", async (path, call, body) => {
   let seen: unknown;
   const port = await serve((request, socket) => {
     const { subject } = socket.getPeerCertificate();
@@ -97,11 +97,16 @@ test.each([
 
 describe("a restart", () => {
   test.each([
-    ["that is over in time", {}, answer(200, "restarted successfully"), "restarted"],
-    ["that takes longer goes on without us", { deadline: 300 }, silent, "under way"],
-    ["that was begun before", {}, answer(503, "restart already in progress"), "under way"],
-    ["after which PostgreSQL is not up yet", {}, answer(503, "postgres is still starting"), "under way"],
-    ["that nothing waits for", { ifPending: true }, answer(503, "restart conditions are not satisfied"), "not pending"],
+    ["that ends in time is reported as restarted", {}, answer(200, "restarted successfully"), "restarted"],
+    ["that takes longer than the deadline is under way", { deadline: 300 }, silent, "under way"],
+    ["that was begun before is under way", {}, answer(503, "restart already in progress"), "under way"],
+    ["after which PostgreSQL still starts is under way", {}, answer(503, "postgres is still starting"), "under way"],
+    [
+      "with ifPending is not pending where no setting waits for it",
+      { ifPending: true },
+      answer(503, "restart conditions are not satisfied"),
+      "not pending",
+    ],
   ])("%s", async (_, options, script, expected) => {
     expect(await api(await serve(script)).restart(options)).toBe(expected);
   });
@@ -115,24 +120,24 @@ describe("a restart", () => {
     expect(failure.message).toBe(`POST /restart at team-a/orders-0: ${message}`);
   });
 
-  test("that may not have been asked for is no restart", async () => {
+  test("whose request was never sent fails with a timeout", async () => {
     const failure = await failureOf(api(1, { dial: () => new Promise(() => undefined) }).restart({ deadline: 100 }));
     expect(failure).toMatchObject({ name: "PatroniTimeout", sent: false });
   });
 });
 
-test("a copy that is made anew goes on without us while Patroni breaks off what it is at", async () => {
+test("reinitialize resolves at the deadline, because Patroni goes on by itself", async () => {
   await api(await serve(silent)).reinitialize({ deadline: 300 });
 });
 
-describe("what fails", () => {
-  test("nothing listens", async () => {
+describe("a call", () => {
+  test("to a port without a listener is unreachable", async () => {
     const failure = await failureOf(api(1).status());
     expect(failure).toBeInstanceOf(PatroniUnreachable);
     expect(failure.message).toBe("GET /patroni at team-a/orders-0: connect ECONNREFUSED 127.0.0.1:1");
   });
 
-  test("a connection that is never made, or never secured, or never answered, ends at the deadline", async () => {
+  test("over a connection that is never made, never secured or never answered ends at the deadline", async () => {
     const begin = performance.now();
     const never = api(1, {
       dial: (_, __, signal) => new Promise((___, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
@@ -149,7 +154,7 @@ describe("what fails", () => {
     expect(performance.now() - begin).toBeLessThan(2000);
   });
 
-  test("an answer that drips is ended at the deadline, one without an end by its length", async () => {
+  test("whose answer drips ends at the deadline, and one whose answer has no end ends by its length", async () => {
     const drip = await serve((_, socket) => {
       socket.write("HTTP/1.0 200 OK\r\n\r\n");
       const timer = setInterval(() => socket.write(" "), 20);
@@ -160,23 +165,23 @@ describe("what fails", () => {
     expect(failure.message).toMatch(/the answer is longer than 1048576 bytes/);
   });
 
-  test("an authority that is not the database's is not spoken to", async () => {
+  test("to a server of another authority fails", async () => {
     const port = await serve(answer(200, status), stranger);
     expect(await failureOf(api(port).status())).toBeInstanceOf(PatroniUnreachable);
   });
 
-  test("a client's certificate of the right authority is no server", async () => {
+  test("to a server that shows a client's certificate of the right authority fails", async () => {
     const port = await serve(answer(200, status), { ...kept, ...identity });
     const failure = await failureOf(api(port).status());
     expect(failure.message).toMatch(/unsuitable certificate purpose/);
   });
 
-  test("during a rotation a server of either authority is believed", async () => {
+  test("succeeds during a rotation with a server of either authority", async () => {
     const port = await serve(answer(200, status), stranger);
     expect(await api(port, { authorities: kept.bundle + stranger.bundle }).status()).toMatchObject({ state: "running" });
   });
 
-  test("an expired server is not believed", async () => {
+  test("to a server with an expired certificate fails", async () => {
     const before = new Date(now.getTime() - 48 * 3_600_000);
     const authority = await createAuthority({ commonName: "old", lifetimeMs: 72 * 3_600_000, now: before });
     const leaf = await issueCertificate(authority, { commonName: "s", usages: ["server"], lifetimeMs: 3_600_000, now: before });
@@ -184,7 +189,7 @@ describe("what fails", () => {
     expect((await failureOf(api(port, { authorities: authority.certificate }).status())).message).toMatch(/certificate has expired/);
   });
 
-  test("the connection breaks in the middle", async () => {
+  test("whose connection breaks in the middle of the answer is unreachable", async () => {
     const port = await serve((_, socket) => void socket.write("HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n{", () => socket.destroy()));
     expect(await failureOf(api(port).status())).toBeInstanceOf(PatroniUnreachable);
   });
@@ -194,19 +199,19 @@ describe("what fails", () => {
     [503, "I am the leader,\n can not reinitialize", "I am the leader, can not reinitialize"],
     [501, "<!DOCTYPE HTML>\n<html>Error response</html>", "answered 501"],
     [500, "x".repeat(1000), "x".repeat(300)],
-  ])("an answer of %s is told in its own words", async (code, body, told) => {
+  ])("that Patroni refuses with %s has Patroni's own words as its message", async (code, body, told) => {
     const failure = await failureOf(api(await serve(answer(code, body))).reinitialize());
     expect(failure).toBeInstanceOf(PatroniRefused);
     expect(failure).toMatchObject({ status: code, message: `POST /reinitialize at team-a/orders-0: ${told}` });
   });
 
-  test.each(["", "OK", "{}"])("%j is no status", async (body) => {
+  test.each(["", "OK", "{}"])("that is answered with %j, which is no status, fails", async (body) => {
     const failure = await failureOf(api(await serve(answer(200, body))).status());
     expect(failure).toBeInstanceOf(PatroniError);
     expect(failure.message).toMatch(/the answer is no status/);
   });
 
-  test("who gives up hears the own reason", async () => {
+  test("that its caller gives up rejects with the caller's reason", async () => {
     const port = await serve(silent);
     const reason = new Error("shutting down");
     expect(await failureOf(api(port).restart({ signal: AbortSignal.abort(reason) }))).toBe(reason);

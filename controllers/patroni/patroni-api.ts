@@ -14,7 +14,7 @@ export interface PatroniApiOptions extends Omit<Instance, "port"> {
 export type CallLimits = Partial<Limits>;
 
 export interface ObservedStatus extends PatroniStatus {
-  /** SHA-256 of Patroni's certificate. It is that of the Secret once Patroni has read the Secret, with the authorities in it. */
+  /** SHA-256 of Patroni's certificate. Once it is that of the Secret, Patroni has read the Secret, and the authorities in it, too. */
   readonly certificateFingerprint: string;
   /** When that certificate expires. */
   readonly certificateExpires: Date | undefined;
@@ -26,7 +26,7 @@ export interface ObservedStatus extends PatroniStatus {
  */
 export type Restart = "restarted" | "under way" | "not pending";
 
-/** More than a second: Patroni asks a PostgreSQL that does not answer again after one. */
+/** More than a second: when PostgreSQL does not answer, Patroni asks it again after a second, and answers only then. */
 const defaultDeadline = 2000;
 const longestAnswerTold = 300;
 

@@ -6,7 +6,7 @@ const primary = `{"state": "running", "postmaster_start_time": "2026-11-16 08:58
 const replica = `{"state": "running", "postmaster_start_time": "2026-11-16 08:58:34.938351+00:00", "role": "replica", "server_version": 150018, "xlog": {"received_location": 50331744, "replayed_location": 50331743, "replayed_timestamp": null, "paused": false}, "sync_standby": true, "timeline": 1, "replication_state": "streaming", "dcs_last_seen": 1794819519, "database_system_identifier": "7708691062180026588", "patroni": {"version": "4.0.7", "scope": "orders", "name": "orders-1"}}`;
 const restarting = `{"state": "restarting", "role": "primary", "dcs_last_seen": 1794819575, "database_system_identifier": "7708691062180026588", "patroni": {"version": "4.0.7", "scope": "orders", "name": "orders-0"}}`;
 
-test("a primary with a replica, and with changes that wait for a restart", () => {
+test("the status of a primary has its replicas, and the changes that wait for a restart", () => {
   expect(parseStatus(primary)).toEqual({
     state: "running",
     role: "primary",
@@ -29,7 +29,7 @@ test("a primary with a replica, and with changes that wait for a restart", () =>
   });
 });
 
-test("a replica", () => {
+test("the status of a replica has its positions and its replication state", () => {
   expect(parseStatus(replica)).toMatchObject({
     role: "replica",
     timeline: 1,
@@ -42,7 +42,7 @@ test("a replica", () => {
   });
 });
 
-test("an instance whose PostgreSQL can't be asked tells little", () => {
+test("the status of an instance whose PostgreSQL does not answer leaves fields undefined", () => {
   expect(parseStatus(restarting)).toMatchObject({
     state: "restarting",
     role: "primary",
@@ -53,7 +53,7 @@ test("an instance whose PostgreSQL can't be asked tells little", () => {
   });
 });
 
-test("positions keep all of their 64 bits", () => {
+test("positions in the log are parsed with all of their 64 bits", () => {
   const odd = primary.replace("50331744", "18446744073709551615");
   expect(parseStatus(odd)?.wal).toEqual({ location: 18446744073709551615n });
 });
@@ -62,10 +62,13 @@ test.each([
   ["timeline", '"timeline": "two"', { timeline: undefined, serverVersion: 150018 }],
   ["timeline", '"timeline": 1.5', { timeline: undefined, serverVersion: 150018 }],
   ["timeline", '"timeline": 1, "replication": {}, "pending_restart_reason": [3]', { timeline: 1, serverVersion: 150018 }],
-])("what is odd takes nothing else along: %s as %s", (name, text, expected) => {
+])("an invalid field is left out and affects no other: %s as %s", (name, text, expected) => {
   expect(parseStatus(primary.replace(new RegExp(`"${name}": \\d+`), text))).toMatchObject({ state: "running", ...expected });
 });
 
-test.each(["", "no JSON", "[]", "null", '{"state": "running"}', '{"state": 1, "role": "primary"}'])("no status: %s", (text) => {
-  expect(parseStatus(text)).toBeUndefined();
-});
+test.each(["", "no JSON", "[]", "null", '{"state": "running"}', '{"state": 1, "role": "primary"}'])(
+  "a text that is no status is undefined: %s",
+  (text) => {
+    expect(parseStatus(text)).toBeUndefined();
+  },
+);

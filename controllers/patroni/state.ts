@@ -1,8 +1,8 @@
-// Patroni's four objects of one database: its settings, the leader's lock, the order to hand over, and the members that commits wait for.
-// Patroni keeps all of it in annotations of ConfigMaps. No other file knows their names.
+// Patroni's four objects of one database: its settings, the leader lock, Patroni's order, and the members that commits wait for.
+// Patroni stores all of it in annotations of ConfigMaps. No other file knows the names of these annotations.
 //
-// Guarantees: every write carries the resourceVersion of the object that was read, so a cache that is behind overwrites nothing.
-// A superuser of the database can write these annotations in Patroni's place, so the readers take nothing for granted.
+// Guarantee: every write carries the resourceVersion of the object that was read, so a cache that is behind overwrites nothing.
+// A superuser of the database can write these annotations in Patroni's place: any of them may be missing or wrong.
 import { lastPrimaryAnnotation, namedAnnotation } from "../../api/annotations.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { keyOf } from "../../runtime/kube/object.ts";
@@ -50,7 +50,7 @@ class StateObject {
 
 /** NAME-leader. The leader renews it in every loop. */
 export class LeaderLock extends StateObject {
-  /** The instance that holds the lock; undefined while nobody does. */
+  /** The instance that holds the lock; undefined while no instance does. */
   get holder(): string | undefined {
     return this.read(patroniKeys.leader) || undefined;
   }
@@ -67,8 +67,8 @@ export class LeaderLock extends StateObject {
   }
 
   /**
-   * The members that the leader has written down to ask while the API server is away. Patroni lets nobody else stand for election.
-   * Undefined where the list is missing, empty or garbage: Patroni excludes nobody then.
+   * The members that the leader asks while the API server is away. Patroni lets no other member stand for election.
+   * Undefined where the list is missing, empty or garbage: Patroni excludes no member then.
    */
   get failsafe(): ReadonlySet<string> | undefined {
     const names = Object.keys(jsonAnnotation(this.object, patroniKeys.failsafe));
@@ -117,7 +117,7 @@ export class SwitchoverOrder extends StateObject {
     await this.write(client, { [patroniKeys.leader]: from, [patroniKeys.member]: to, [namedAnnotation]: to });
   }
 
-  /** Orders an instance to lead where nobody does. */
+  /** Orders an instance to lead where no instance does. */
   async appoint(client: KubeClient, to: string): Promise<void> {
     await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.member]: to });
   }
@@ -134,14 +134,14 @@ export class Synchrony extends StateObject {
     return this.read(patroniKeys.leader) || undefined;
   }
 
-  /** The replicas that commits wait for: none while there is no replica, or while the list is an earlier leader's. Undefined where commits wait for nobody. */
+  /** The replicas that commits wait for; empty while the list is an earlier leader's. Undefined where commits wait for no replica. */
   waitedFor(holder: string | undefined): ReadonlySet<string> | undefined {
     if (this.leader === undefined) return undefined;
     const names = this.leader === holder ? (this.read(patroniKeys.synchronous) ?? "") : "";
     return new Set(names.split(",").filter(Boolean));
   }
 
-  /** Has Patroni elect without asking for the replicas that a lost leader waited for. */
+  /** Lets Patroni elect a leader without the replicas that a lost leader's commits waited for. */
   async forget(client: KubeClient): Promise<void> {
     await this.write(client, { [patroniKeys.leader]: null, [patroniKeys.synchronous]: null, [patroniKeys.quorum]: null });
   }
@@ -154,12 +154,12 @@ interface SettingsText {
 
 /** NAME-config. */
 export class ClusterSettings extends StateObject {
-  /** The data is made. */
+  /** Whether an instance has made the data. */
   get isInitialized(): boolean {
     return (this.read(patroniKeys.initialize) ?? "") !== "";
   }
 
-  /** The first instance makes the data now. Patroni can't take up what is cut short here. */
+  /** Whether the first instance is making the data now. Patroni can't resume a bootstrap that is interrupted. */
   get isBootstrapping(): boolean {
     return this.read(patroniKeys.initialize) === "";
   }
@@ -198,7 +198,7 @@ export interface PatroniState {
   readonly synchrony: Synchrony | undefined;
 }
 
-/** Changes in every loop of Patroni, and tells the operator nothing. */
+/** Patroni changes these in every loop, and the operator needs none of them. */
 const moving: readonly string[] = [patroniKeys.renewTime, "optime", "slots", "retain_slots"];
 
 /** The part of such an object that changes only when something has happened. */

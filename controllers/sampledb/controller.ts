@@ -1,4 +1,4 @@
-// The controller of SampleDBs: which changes of which objects concern it. What is watched is declared in watches.ts, for all controllers.
+// The controller of SampleDBs: which changes of which objects cause a reconcile. controllers/watches.ts declares the watches.
 import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } from "../../runtime/controller/builder.ts";
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
@@ -24,7 +24,7 @@ import { databaseOf } from "../watches.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Dependencies } from "./scope.ts";
 
-/** Annotations are orders, and finalizers tell when others are done. The status is the controller's own. */
+/** Annotations can be orders, and deletion can wait for another finalizer. The status is the controller's own: it causes no reconcile. */
 const sampleDBChanged: Predicate<SampleDB> = anyOf(
   generationChanged,
   whenChanged(
@@ -34,13 +34,13 @@ const sampleDBChanged: Predicate<SampleDB> = anyOf(
   ),
 );
 
-/** Patroni writes on its Pod in every loop, because the log moves: only what the steps act on, or the status tells, is worth a reconcile. */
+/** Patroni writes to its Pod in every loop, because the log position moves. Only fields that steps or the status use cause a reconcile. */
 const podChanged: Predicate<Pod> = whenChanged((now, before) => seen(now) !== seen(before));
 
 function seen(pod: Pod): string {
   const { phase, containerStatuses } = pod.status ?? {};
   const ended = containerStatuses?.map(({ state }) => state?.terminated?.message);
-  // Whether it leads is told by another object.
+  // The leader lock, another object, decides which instance leads. Each counts as leader here, so that no change of its role is missed.
   return JSON.stringify([instanceOf(pod, { leads: pod.metadata.name }), phase, ended]);
 }
 

@@ -1,9 +1,9 @@
-// Why a Job of a database does not get on, for a blocker.
+// The text of a blocker for a Job that does not progress.
 import type { JobOutcome } from "../jobs/outcome.ts";
 import type { Blocker } from "../telling/blockers.ts";
 import type { Scope } from "./scope.ts";
 
-/** Undefined while it gets on. A Pod that fails without a primary to connect to is no wonder, and the missing primary is told elsewhere. */
+/** Undefined while the Job progresses. While there is no primary, a failed Pod is no blocker: the missing primary is reported elsewhere. */
 export function jobHindrance(
   { observed: { primary } }: Pick<Scope, "observed">,
   name: string,

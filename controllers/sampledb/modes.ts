@@ -1,6 +1,6 @@
-// What is done for a SampleDB, by the mode that it is in. The order of the steps is the design.
+// The modes of a SampleDB, and the list of steps of each. The order of the steps is the design.
 //
-// Every step of a list runs, also after one that failed, unless a step says that the rest has to wait. A SampleDB that is deleted has a
+// Every step of a list runs, also after one that failed, unless a step says that the rest must wait. A SampleDB that is being deleted has a
 // sequence of its own (ending/deletion.ts), in which an error stops everything after it.
 import { configuration } from "./change/configuration.ts";
 import { rollout } from "./change/rollout.ts";
@@ -28,7 +28,7 @@ import type { SampleDBStep, Scope } from "./scope.ts";
 
 export type Mode = "Invalid" | "Paused" | "Hibernated" | "Running";
 
-/** The first that applies. */
+/** The first mode that applies. */
 export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
   if (findings.invalid !== undefined) return "Invalid";
   if (db.spec.paused) return "Paused";
@@ -38,16 +38,16 @@ export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
 /** Unblock elections first. Then grow disks, also of a database that is not healthy: a full disk must not wait for health. */
 const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention];
 
-/** A password that PostgreSQL has and applications have not waits for nothing else. Then mend what serves. */
+/** Finish password rotations early: PostgreSQL may have a password already that applications do not have. Then mend what serves. */
 const foundation: readonly SampleDBStep[] = [credentials, rotation, account, services, policies, monitoring, writePath];
 
 export const steps: Readonly<Record<Mode, readonly SampleDBStep[]>> = {
-  /** The operator can't know what is wanted: the instances go on as they are. */
+  /** The operator can't know what the user wants, so the instances go on as they are. */
   Invalid: [],
   /** The user wants everything left alone. */
   Paused: [],
   Hibernated: [...always, ...foundation, postponedTrial, configuration, access, hibernation],
-  /** Only when all that serves is mended, change something. */
+  /** Changes come last, when everything that serves is mended. */
   Running: [
     ...always,
     ...foundation,

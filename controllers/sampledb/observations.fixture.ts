@@ -1,4 +1,4 @@
-// For tests: what a reconcile may have observed, with everything well unless told.
+// For tests: what a reconcile observed and found, healthy unless the caller says otherwise.
 import { StepError } from "../../runtime/controller/steps.ts";
 import { primary } from "../database/instance.fixture.ts";
 import type { Instance } from "../database/instance.ts";
@@ -52,7 +52,7 @@ interface Situation {
   readonly version?: string;
 }
 
-/** A database of one instance that serves, unless told. */
+/** A database of one instance that serves, unless the caller says otherwise. */
 export function situation({ db = sampleDB(), instances = [primary(0)], version, ...told }: Situation = {}): StatusInputs {
   const errors = (told.errors ?? []).map((cause) => new StepError("step", cause));
   const found = findings(told.findings);

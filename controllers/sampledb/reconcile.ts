@@ -1,5 +1,4 @@
-// The whole story of a SampleDB on one screen. modes.ts has the order of the steps.
-
+// One reconcile of a SampleDB, on one screen: gather the scope, run the steps of the mode, write the status.
 import { conditionTypes } from "../../api/conditions.ts";
 import { finalizer } from "../../api/labels.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
@@ -38,7 +37,7 @@ async function cleanUp(scope: Scope): Promise<Result | typeof finished> {
   return result;
 }
 
-/** Writes the status, once, at the end, also after an error: it tells what was observed at the beginning and found out since. */
+/** Writes the status once, at the end, also after an error. It has what was observed at the beginning and what the steps found. */
 async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promise<void> {
   const { db, deps, objects, observed } = scope;
   const version = deps.inspections.of(observed.primary?.uid ?? "")?.version;
@@ -69,7 +68,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
   return { ...request, db, choices, deps, observed, findings };
 }
 
-/** By the stored status, where no step looks at it: a database that sleeps or is paused is not initialized anew afterwards. */
+/** From the stored status: a database that was hibernated or paused must not be initialized again. */
 function initializationTold({ status }: SampleDB): Initialization {
   const told = status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
   return told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" };

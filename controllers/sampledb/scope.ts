@@ -1,4 +1,4 @@
-// What a reconcile of a SampleDB looks at, gathered once, what it may use, and what its steps find out.
+// The scope of a reconcile: everything that its steps may read and use, gathered once, and the findings that they leave.
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import type { Step } from "../../runtime/controller/steps.ts";
@@ -23,7 +23,7 @@ export interface Dependencies {
   readonly events: DescribedEvents;
   readonly authority: Authority;
   readonly passwords: Passwords;
-  /** Events of a namespace that is deleted go here. */
+  /** Events about a namespace that is being deleted go here. */
   readonly operatorNamespace: string;
   readonly inspections: Inspections;
   readonly patience: Patience;
@@ -36,30 +36,32 @@ export interface Dependencies {
 }
 
 /**
- * A part of the database that Pods or Roles use by its name. Kubernetes takes any object of that name, also one that someone else has made:
- * a foreign ServiceAccount would lend its token to our Pods, and a Role of ours would give rights on a foreign ConfigMap.
+ * A part of the database that Pods or Roles use by its name. Kubernetes takes any object of that name, also a stranger's: a stranger's
+ * ServiceAccount would lend its token to our Pods, and our Role would give rights on a stranger's ConfigMap.
  */
 export type Part = "volumes" | "credentials" | "account" | "configuration" | "slice";
 
-/** What the steps find out in one run, for later steps and for the status. Each begins on the safe side. */
+/** Values that the steps of one reconcile leave for later steps and for the status. The default of each is the safe side. */
 export interface Findings {
-  /** Any step adds to it. */
+  /** Any step adds to them. */
   readonly blockers: Blocker[];
-  /** Parts that are known to be this database's own. Set by storage, credentials, account, services and configuration. Empty at first. */
+  /**
+   * The parts that are known to be this database's own. Set by storage, credentials, account, services and configuration. Empty at first.
+   */
   readonly confirmed: Set<Part>;
-  /** Set by the trial. Unproven at first, so that a trial that throws lets nothing through. */
+  /** Set by trial and postponedTrial. Unproven at first, so that a step that throws lets no change through. */
   trial: Trial;
-  /** Set by initialization. At first as the stored status has it. */
+  /** Set by initialization. At first as in the stored status. */
   initialization: Initialization;
-  /** What keeps the instances from running as asked. Set by configuration and rollout. */
+  /** What the rollout does or waits for. Set by configuration and rollout. Undefined when there is nothing to roll out. */
   rollout: string | undefined;
-  /** Settings were written, and instances may not have read them yet. Set by configuration. */
+  /** New settings were written, and instances may not have read them yet. Set by configuration. */
   settling: boolean;
   /** The certificate that the instances are to serve. Set by credentials. */
   serving: Serving | undefined;
-  /** A new password for the application is on its way. Set by credentials. */
+  /** The application's next password is stored, and a rotation must finish. Set by credentials. */
   passwordWaits: boolean;
-  /** An instance was told to hand over, or to lead, in this run. Set by whichever step orders it, so that no other does. */
+  /** A step of this reconcile wrote an order of Patroni. Set by switchover and stalemate, so that no second step writes one. */
   switchoverOrdered: boolean;
   /** Why the spec can't be acted on. Set when the scope is opened. */
   readonly invalid: string | undefined;
@@ -68,8 +70,8 @@ export interface Findings {
 }
 
 /**
- * Whether the instances may get what the spec asks for now. `asked`: the user has changed something that is tried. Otherwise a newer operator
- * makes it differently, and Ready does not wait for it.
+ * Whether the instances may get the change that is on trial. `asked`: the user made it. Otherwise a newer operator did, and Ready does not
+ * wait for it.
  */
 export type Trial =
   | { readonly kind: "unproven" }
@@ -86,7 +88,7 @@ export type Initialization =
 
 export interface Scope extends Request {
   readonly db: SampleDB;
-  /** Of the spec that is acted on. */
+  /** Those of `db.spec`. */
   readonly choices: Choices;
   readonly deps: Dependencies;
   readonly observed: DatabaseView;
@@ -95,7 +97,7 @@ export interface Scope extends Request {
 
 export type SampleDBStep = Step<Scope>;
 
-/** The image of the instances now. The image on trial may not even exist. */
+/** The instances' image now. Jobs use it, because the image on trial may not even exist. */
 export function imageInUse({ observed: { statefulSet }, choices }: Pick<Scope, "observed" | "choices">): string {
   return statefulSet?.spec?.template.spec?.containers[0]?.image ?? choices.image;
 }

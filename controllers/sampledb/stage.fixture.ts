@@ -1,5 +1,5 @@
-// For tests: the controller of SampleDBs on a real API server without nodes. The controllers of Kubernetes make the Pods; what a
-// kubelet and Patroni would write on them is written by the test.
+// For tests: the controller of SampleDBs on a real API server without nodes. The controllers of Kubernetes make the Pods; the test
+// writes what a kubelet and Patroni would write.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
@@ -57,7 +57,7 @@ export class DatabaseStage implements AsyncDisposable {
     this.#proxy = proxy;
   }
 
-  /** `client` is somebody else's, past the proxy; the operator's calls go through it. */
+  /** `client` is the test's own, past the proxy. The operator's calls go through the proxy. */
   static async open(namespace: string, client: KubeClient, proxy: FaultProxy): Promise<DatabaseStage> {
     // A file before this one may have used the name on the same control plane; its stage has had it deleted.
     await eventually(`namespace ${namespace} is nobody's`, 60_000, () =>
@@ -82,7 +82,7 @@ export class DatabaseStage implements AsyncDisposable {
     await this.client.mergePatch(sampledbs, this.key(name), { spec });
   }
 
-  /** Runs until it is stopped, or the stage ends. No instance can be called: there are no nodes. */
+  /** Runs an operator until it is stopped, or the stage ends. It can call no instance, because there are no nodes. */
   async run(
     version = { images },
   ): Promise<{ manager: Manager; deps: Dependencies; stop: () => Promise<void>; objects: () => Objects; client: KubeClient }> {
@@ -128,7 +128,7 @@ export class DatabaseStage implements AsyncDisposable {
     return { manager, deps, stop, client, objects: () => new Objects(cache, client, { hashAnnotation }) };
   }
 
-  /** What the operator takes the time to be; the rest of Kubernetes stays where it is. */
+  /** Advances the operator's clock. Kubernetes' own clock stays as it is. */
   advanceClock(seconds: number): void {
     this.#aheadMs += seconds * 1000;
   }
@@ -138,7 +138,7 @@ export class DatabaseStage implements AsyncDisposable {
     return status?.conditions?.find((condition) => condition.type === type);
   }
 
-  /** Ready, with this reason. */
+  /** Resolves once the condition Ready has this reason. */
   async becomes(reason: string, name = "orders"): Promise<NonNullable<Awaited<ReturnType<DatabaseStage["condition"]>>>> {
     let last = "nothing";
     return await eventually(`${this.namespace}/${name} says ${reason}`, 30_000, async () => {
@@ -150,13 +150,13 @@ export class DatabaseStage implements AsyncDisposable {
     });
   }
 
-  /** The first that is told. */
+  /** Resolves with the first blocker once there is one. */
   async blocker(deadlineMs = 30_000) {
     const told = async () => (await this.client.get(sampledbs, this.key("orders"))).status?.blockers?.[0];
     return await eventually(`${this.namespace}/orders has a blocker`, deadlineMs, told);
   }
 
-  /** Names, sorted; Events are not of interest. */
+  /** The names of all objects of the kind, sorted. */
   async names<T extends KubeObject>(resource: Resource<T>, namespace = this.namespace): Promise<string[]> {
     const { items } = await this.client.list(resource, { namespace });
     return items.map(({ metadata }) => metadata.name).sort();
@@ -177,12 +177,12 @@ export class DatabaseStage implements AsyncDisposable {
     });
   }
 
-  /** As the first instance does, when it begins to make the data. */
+  /** Writes Patroni's marker, as the first instance does when it begins to make the data. */
   async beginMaking(): Promise<void> {
     await this.client.mergePatch(configMaps, this.key("orders-config"), { metadata: { annotations: { initialize: "" } } });
   }
 
-  /** As a kubelet and Patroni would, once all of them run. */
+  /** Waits for these Pods, and writes what a kubelet and Patroni would write once all of them run. */
   async serve(primary: string, ...replicas: string[]): Promise<void> {
     await this.podsAre(...[primary, ...replicas].sort());
     const [database] = primary.split(/-\d+$/);
@@ -193,14 +193,14 @@ export class DatabaseStage implements AsyncDisposable {
     for (const name of [primary, ...replicas]) await this.#answer(name, name === primary);
   }
 
-  /** Serves, and what is done once is done. */
+  /** Serves, ends the init Job, and waits for Ready. */
   async settle(primary: string, ...replicas: string[]): Promise<void> {
     await this.serve(primary, ...replicas);
     await this.initialize();
     await this.becomes("AllInstancesReady");
   }
 
-  /** As Patroni does it, with its callback. */
+  /** Hands over as Patroni and its callback do. */
   async handOver(from: string, to: string): Promise<void> {
     const [database] = to.split(/-\d+$/);
     await this.client.mergePatch(configMaps, this.key(`${database}-failover`), {
@@ -227,14 +227,14 @@ export class DatabaseStage implements AsyncDisposable {
     if (leads) await this.takeWrites(pod);
   }
 
-  /** As the leader's Patroni tells for whom commits wait. */
+  /** Writes the replicas that commits wait for, as the leader's Patroni does. */
   async commitsWaitFor(leader: string, ...replicas: string[]): Promise<void> {
     const [database] = leader.split(/-\d+$/);
     const annotations = { leader, sync_standby: replicas.join(), quorum: String(Math.max(0, replicas.length - 1)) };
     await this.client.mergePatch(configMaps, this.key(`${database}-sync`), { metadata: { annotations } });
   }
 
-  /** As the leader's callback does. */
+  /** Writes the read-write slice, as the leader's callback does. */
   async takeWrites(pod: Pod): Promise<void> {
     const [database] = pod.metadata.name.split(/-\d+$/);
     await takeWrites(this.client, pod, database ?? "");
@@ -244,7 +244,7 @@ export class DatabaseStage implements AsyncDisposable {
     await this.endJob(name, "init", 0, "made role app");
   }
 
-  /** As the kubelet would, when the Job's Pod has ended; the rest is the controller of Jobs. */
+  /** Ends the Job's Pod as the kubelet would. The Job controller does the rest. */
   async endJob(name: string, container: string, exitCode: number, message: string): Promise<void> {
     const pod = await this.jobPod(`${name}-${container}`);
     const state = { terminated: { exitCode, message, finishedAt: "2026-01-01T00:00:00Z" } };
@@ -253,7 +253,7 @@ export class DatabaseStage implements AsyncDisposable {
     await this.client.mergePatch<Pod>(pods, this.key(pod.metadata.name), { status }, { subresource: "status" });
   }
 
-  /** Of the Job that is there now, and has not ended: one of its name that was deleted may have left its Pod for a moment. */
+  /** The Pod of the present Job that has not ended. A deleted Job of the name may have left its Pod for a moment. */
   async jobPod(name: string): Promise<Pod> {
     return await eventually(`the Pod of Job ${name} is there`, 30_000, async () => {
       const { uid } = (await this.client.find(jobs, this.key(name)))?.metadata ?? {};
@@ -278,7 +278,7 @@ export class DatabaseStage implements AsyncDisposable {
     return results;
   }
 
-  /** The garbage collector looks for new kinds every 30 s: what was owned by a SampleDB may stay for so long after the CRD came. */
+  /** The garbage collector looks for new kinds every 30 s, so an owned object may stay for so long after the CRD was installed. */
   async gone<T extends KubeObject>(resource: Resource<T>, name: string): Promise<void> {
     await eventually(
       `${resource.kind} ${name} is gone`,
@@ -289,7 +289,7 @@ export class DatabaseStage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#stops.map((stop) => stop()));
-    // Nothing of it is to keep the controllers of Kubernetes busy while other tests run.
+    // Otherwise the controllers of Kubernetes would be busy with it while other tests run.
     for (const { metadata } of (await this.client.list(sampledbs, { namespace: this.namespace })).items) {
       await this.client.mergePatch(sampledbs, this.key(metadata.name), { metadata: { finalizers: [] } }).catch(() => undefined);
     }

@@ -1,4 +1,4 @@
-// The node of a Job's Pod is lost: Kubernetes waits for it for ever, and what the Job is for must not.
+// The node of a Job's Pod is lost. Kubernetes waits for the Pod for ever; the operator must not.
 import { beforeAll, test } from "vitest";
 import { startSuite } from "../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../runtime/kube/test-connection.fixture.ts";
@@ -12,11 +12,11 @@ const { client } = new TestConnection(plane.kubeconfig);
 
 beforeAll(async () => {
   await installKinds(plane, client);
-  // Nobody answers for it; that it exists keeps Kubernetes from giving its Pods up.
+  // No kubelet runs there. Because the Node exists, Kubernetes does not give its Pods up.
   await client.raw("POST", "/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "lost" } });
 });
 
-/** Its Pod is on a node that is lost, and was told to end by Kubernetes. Resolves once the operator has made the Job anew. */
+/** Puts the Job's Pod on a lost node and deletes it. Resolves once the operator has made the Job anew. */
 async function strand(stage: DatabaseStage, name: string): Promise<void> {
   const { metadata } = await stage.jobPod(name);
   const former = await client.get(jobs, stage.key(name));
@@ -38,14 +38,14 @@ async function making(namespace: string): Promise<DatabaseStage> {
   return stage;
 }
 
-test("initialization: the database is made all the same", async () => {
+test("an init Job whose Pod is on a lost node is made anew, and the database becomes Ready", async () => {
   await using stage = await making("initialized");
   await stage.serve("orders-0");
   await strand(stage, "orders-init");
   await stage.settle("orders-0");
 });
 
-test("the trial of a change: the change goes on all the same", async () => {
+test("a trial whose Pod is on a lost node is made anew, and the change goes on", async () => {
   await using stage = await making("tried");
   await stage.settle("orders-0");
   await stage.change({ postgresql: { parameters: { work_mem: "8MB" } } });
@@ -54,7 +54,7 @@ test("the trial of a change: the change goes on all the same", async () => {
   await stage.gone(jobs, "orders-trial");
 });
 
-test("a new password: it is handed over all the same", async () => {
+test("a rotation Job whose Pod is on a lost node is made anew, and the order is carried out", async () => {
   await using stage = await making("stranded-rotation");
   await stage.settle("orders-0");
   const order = { metadata: { annotations: { "sampledb.io/rotate-password": "app" } } };

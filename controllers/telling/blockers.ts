@@ -1,4 +1,4 @@
-// Blockers: what stands in the way, what a person can do about it, and since when it is told.
+// Blockers: entries of `status.blockers`, with the time since when the status has each of them.
 import type { BlockerReason } from "../../api/reasons.ts";
 import { secondsOnly } from "../../runtime/controller/conditions.ts";
 
@@ -9,7 +9,7 @@ export interface Blocker {
   readonly remedy: string;
 }
 
-/** As a status has it: its reason may be of another version of the operator. */
+/** A blocker in a stored status. Another version of the operator may have written it, so its reason can be any text. */
 export interface ToldBlocker {
   readonly reason: string;
   readonly message: string;
@@ -20,7 +20,7 @@ export interface ToldBlocker {
 const most = 16;
 const longest = 4096;
 
-/** As they go into the status. A blocker keeps its time for as long as it is told with the same words. */
+/** The blockers for the next status. A blocker keeps its `sinceTime` for as long as its reason and message stay the same. */
 export function tellBlockers(before: readonly ToldBlocker[] | undefined, found: readonly Blocker[], now: Date): ToldBlocker[] {
   return found.slice(0, most).map(({ reason, message, remedy }) => {
     const told = { reason, message: message.slice(0, longest), remedy };
@@ -29,8 +29,8 @@ export function tellBlockers(before: readonly ToldBlocker[] | undefined, found: 
 }
 
 /**
- * For how many seconds the stored status has told it; 0 where it does not. A pause, and a look at which it was not so, take it out of the
- * status: what rests on this can't be hurried by the memory of one process.
+ * For how many seconds the stored status has had this blocker; 0 where it has not. The blocker leaves the status during a pause, and
+ * whenever a reconcile does not find it. So a decision that waits for this is safe from the stale memory of one process.
  */
 export function toldSeconds(before: readonly ToldBlocker[] | undefined, blocker: Blocker, now: Date): number {
   const since = sinceTime(before, { ...blocker, message: blocker.message.slice(0, longest) });

@@ -1,4 +1,4 @@
-// A chain of pure checks over one input: the first that finds something gives the verdict.
+// A chain of pure checks over one input. The first check that finds something decides.
 import type { ConditionReason } from "../../api/reasons.ts";
 import type { ConditionNow } from "../../runtime/controller/conditions.ts";
 

@@ -1,4 +1,4 @@
-// Events that follow from two statuses: the stored one and the one that is told now.
+// Events that follow from the difference between the stored status and the next one.
 import type { Condition } from "../../api/conditions.ts";
 import { passedOn } from "../../api/reasons.ts";
 import type { ToldBlocker } from "./blockers.ts";
@@ -13,7 +13,7 @@ export function conditionOf(status: Told | undefined, wanted: string): Condition
   return status?.conditions?.find(({ type }) => type === wanted);
 }
 
-/** One for each blocker that was not told before. */
+/** One Event for each blocker that the stored status does not have. */
 export function newBlockers(before: Told | undefined, { blockers = [] }: Told): DescribedEvent[] {
   const known = new Set(before?.blockers?.map(({ reason, message }) => `${reason} ${message}`));
   return blockers

@@ -1,4 +1,5 @@
-// What follows from a spec alone, and has to be the same wherever it is asked.
+// Values that follow from a spec alone: its validity, its image and its digests. The digests distinguish a change by the user from one by a
+// newer operator.
 import { checkSampleDB } from "../../../api/checks/sampledb.ts";
 import { describeViolations } from "../../../api/checks/violation.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
@@ -8,13 +9,13 @@ import { trialSubject } from "../../desired/trial.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 
 type Spec = SampleDB["spec"];
-/** For each major. */
+/** The operator's image for each major of PostgreSQL. */
 export type Images = Readonly<Record<number, string>>;
 
 export class Choices {
-  /** What follows from the spec alone is the same while this is. */
+  /** Digest of the whole spec. While it is the same, every object that follows from the spec alone is the same. */
   readonly digest: string;
-  /** Why it can't be acted on: the webhook may have been off. */
+  /** Why the operator can't act on the spec. Such a spec gets here when the webhook was off. */
   readonly invalid: string | undefined;
   readonly #spec: Spec;
   readonly #images: Images;
@@ -37,15 +38,15 @@ export class Choices {
     return image;
   }
 
-  /** Of what a trial has to prove. */
+  /** Digest of everything that a trial covers, as this version of the operator makes it. */
   get trialDigest(): string {
     this.#trial ??= digest(trialSubject({ spec: this.#spec }, this.image));
     return this.#trial;
   }
 
   /**
-   * Of all that waits while something is on trial, in the user's words. Where they are the same and what has to be proven is not, a newer
-   * operator makes it differently; where they are not, somebody waits.
+   * Digest of the spec fields that wait for a trial, as the user wrote them. Unchanged while `trialDigest` changed: a newer operator did
+   * it. Otherwise the user did, and Ready waits.
    */
   get trialAskedDigest(): string {
     const { postgresql, synchronousReplication, replicas } = this.#spec;
@@ -53,14 +54,14 @@ export class Choices {
     return this.#trialAsked;
   }
 
-  /** Patroni's. */
+  /** Patroni's settings as text. */
   settings(initialized: boolean): string {
     const known = this.#settings.get(initialized) ?? dynamicSettings({ spec: this.#spec }, initialized);
     this.#settings.set(initialized, known);
     return known;
   }
 
-  /** Of what the user asks of the Pods. What the operator's own version adds is not in it: an upgrade of it restarts nothing. */
+  /** Digest of the user's words about the Pods. It has nothing of the operator's own in it, so a newer operator restarts nothing. */
   askedDigest(restart: string | undefined): string {
     if (this.#asked?.restart !== restart || !this.#asked)
       this.#asked = { restart, digest: digest({ ...askedOfPods(this.#spec), restart }) };
@@ -68,7 +69,7 @@ export class Choices {
   }
 }
 
-/** Every reconcile asks, and nearly all of them find a spec that was found before: each is worked out once. */
+/** Remembers the choices of each spec, because nearly every reconcile has a spec that was seen before. */
 export class KnownChoices {
   readonly #images: Images;
   readonly #known = new BoundedMap<Choices>(5_000);

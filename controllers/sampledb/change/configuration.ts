@@ -1,4 +1,4 @@
-// Patroni's configuration, and the objects in which it keeps its state.
+// Patroni's configuration, and the ConfigMaps in which Patroni stores its state.
 import { settingsSinceAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
@@ -10,7 +10,7 @@ import { configMaps } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { restartWord } from "./restart-word.ts";
 
-/** An instance looks at its settings at the latest after this. Only then is it known which of them wait for a restart. */
+/** Every instance has read its settings after this time. Only then does the operator know which settings wait for a restart. */
 const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
@@ -26,7 +26,7 @@ export const configuration: SampleDBStep = async (scope) => {
   } else {
     await endMaking(scope);
   }
-  // Each by itself: one of them is written by the leader in every loop.
+  // Each by itself: the leader writes one of them in every loop, and that must not cause a comparison of the others.
   await Promise.all(
     patroniStates(db).map((state) => objects.keep(db, state.metadata.name, choices.digest, () => [wanted(configMaps, state)])),
   );
@@ -44,14 +44,14 @@ function hasOwnFile({ db, deps, key }: Scope): boolean {
   return file !== undefined && controllerOf(file)?.uid === db.metadata.uid;
 }
 
-/** Settings that hold only while a database is made end with the making, also while a change is on trial. */
+/** Ends the settings that are good only while an instance makes the data, also while a change is on trial. */
 async function endMaking({ observed: { patroni, initialized }, client }: Scope): Promise<void> {
   if (initialized && patroni.settings?.synchronousMode === "on") await patroni.settings.setSynchronousMode(client, "quorum");
 }
 
 /**
- * When the settings of now were written first, and which of them the user has not asked for. The difference between the settings while a
- * database is made and afterwards is no change: no instance has to settle for it.
+ * When the present settings were first written, and which of them are held. The settings while an instance makes the data differ from those
+ * afterwards. That is no change: no rollout waits for it.
  */
 function settingsStage(
   { choices, observed: { patroni }, deps, findings }: Scope,

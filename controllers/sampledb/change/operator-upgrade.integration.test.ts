@@ -1,4 +1,4 @@
-// A newer operator takes over: nothing that runs is restarted by that alone.
+// A newer operator takes over, and restarts no instance by that alone.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
@@ -15,7 +15,7 @@ const notes = async (stage: DatabaseStage) => (await client.get(kinds.configMaps
 const senders = async (stage: DatabaseStage) =>
   JSON.parse((await notes(stage))["config"] ?? "{}").postgresql?.parameters?.max_wal_senders as unknown;
 
-test("settings of its own that need a restart wait for a word; what the user asks for does not", async () => {
+test("a newer operator's own settings wait for a restart by the user; a setting that the user changes does not wait", async () => {
   await using stage = await DatabaseStage.open("newer", client, proxy);
   const older = await stage.run();
   await stage.create({});
@@ -42,13 +42,13 @@ test("settings of its own that need a restart wait for a word; what the user ask
   await eventually("it is asked for now", 30_000, async () => (await senders(stage)) === 30);
   expect((await notes(stage))["sampledb.io/settings-held"]).toBeUndefined();
   stage.advanceClock(60);
-  // There are no nodes, so nobody can be told; held back, it would not have been tried.
+  // There are no nodes, so the restart can't succeed. The operator would not have tried it for a held setting.
   await eventually("it is restarted", 30_000, async () => {
     return (await stage.condition("Ready"))?.message?.includes("restarts PostgreSQL in orders-0");
   });
 });
 
-/** As of another database; its Pod is never made. */
+/** The own trial of another database; its Pod is never made. */
 async function otherTrial(stage: DatabaseStage, name: string): Promise<void> {
   const annotations = { "sampledb.io/trial-for-operator": "true" };
   const labels = { "app.kubernetes.io/managed-by": "sampledb-operator" };
@@ -57,7 +57,7 @@ async function otherTrial(stage: DatabaseStage, name: string): Promise<void> {
   await client.create(kinds.jobs, { apiVersion: "batch/v1", kind: "Job", metadata, spec: { suspend: true, template } } as kinds.Job);
 }
 
-test("its newer image is tried for ten databases at a time, while nobody waits for it; a user's change waits for nobody", async () => {
+test("a newer operator tries its image in ten databases at a time, while Ready stays true; a user's change is tried at once", async () => {
   await using stage = await DatabaseStage.open("newer-image", client, proxy);
   const older = await stage.run();
   await stage.create({});
@@ -86,7 +86,7 @@ test("its newer image is tried for ten databases at a time, while nobody waits f
   await stage.gone(kinds.jobs, "orders-trial");
   await look();
   expect(await stage.names(kinds.jobs)).toEqual(others);
-  stage.advanceClock(601); // the others can't start, and are not waited for
+  stage.advanceClock(601); // the others can't start, and no longer count
   await itsTurnComes();
 
   await stage.change({ postgresql: { parameters: { work_mem: "8MB" } } });

@@ -1,4 +1,4 @@
-// A rollout played to its end on random databases: what it takes down, and that it ends.
+// A rollout played to its end on random databases: which instances it takes down, and that it ends.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { instance } from "../../database/instance.fixture.ts";
@@ -31,13 +31,13 @@ const fresh = (ordinal: number, role: Instance["role"] = "Replica") =>
 const serving = (instances: readonly Instance[]) => instances.filter(({ ready }) => ready);
 const counting = (instances: readonly Instance[]) => instances.filter(({ mayTakeOver }) => mayTakeOver);
 
-/** What happens by itself: whoever is not ready or behind comes up and follows, and counts one look later; if nobody leads, one that is ready is elected. */
+/** Kubernetes and Patroni at work: an instance comes up, follows, and counts one look later. Without a leader, one is elected. */
 function settle(instances: readonly Instance[]): Instance[] {
   const leads = instances.some(({ role }) => role === "Primary");
   const heir = leads ? undefined : (serving(instances)[0] ?? instances[0])?.ordinal;
   return instances.map((one) => {
     const role = one.ordinal === heir ? "Primary" : one.role;
-    const comesUp = one.ready || one.asked === asked; // what is broken and outdated stays so
+    const comesUp = one.ready || one.asked === asked; // an instance that is broken and outdated stays so
     const streaming = role === "Replica" && comesUp;
     return { ...one, role, ready: comesUp, streaming, mayTakeOver: streaming && one.streaming };
   });
@@ -82,13 +82,13 @@ function play(begin: readonly Instance[]): { instances: readonly Instance[]; ste
         });
       }
     }
-    // Half of the time the world has moved on before the next look.
+    // Half of the time, Kubernetes and Patroni have moved on before the next look.
     if (steps % 2 === 0) instances = settle(instances);
   }
   throw new Error(`it does not end: ${JSON.stringify(instances)}`);
 }
 
-test("it ends with every instance as asked, one serving instance at a time, and the primary never taken from a replica that could serve", () => {
+test("a rollout ends with every instance as asked, takes down one serving instance at a time, never a primary with replicas", () => {
   fc.assert(
     fc.property(databases, (database) => {
       const { instances } = play(database);
@@ -98,7 +98,7 @@ test("it ends with every instance as asked, one serving instance at a time, and 
   );
 });
 
-test("the only one that is ready is not touched while there are others that could serve", () => {
+test("a rollout never takes down the only ready instance of several", () => {
   const lone = databases.filter((database) => database.length > 1);
   fc.assert(
     fc.property(lone, fc.nat(), (database, which) => {

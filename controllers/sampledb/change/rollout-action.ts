@@ -1,29 +1,29 @@
-// What to do next so that every instance runs as asked, one at a time, while the database serves. A pure function of what is observed.
+// The next action of a rollout, which brings a change to the instances one at a time while the database serves. A pure function.
 import { type Instance, isOfOlderMake, nodeLost } from "../../database/instance.ts";
 import { unprepared } from "../../database/succession.ts";
 
 export type RolloutAction =
   | { readonly kind: "none" }
-  /** Something must happen by itself first; the next observation decides. */
+  /** Kubernetes, Patroni or PostgreSQL must do something first. */
   | { readonly kind: "wait"; readonly for: string }
-  /** Its Pod is made anew. */
+  /** Delete its Pod; the StatefulSet makes it anew. */
   | { readonly kind: "replace"; readonly instance: Instance }
-  /** PostgreSQL is restarted in its Pod. */
+  /** Restart PostgreSQL in its Pod. */
   | { readonly kind: "restart"; readonly instance: Instance }
   | { readonly kind: "switchover"; readonly from: Instance; readonly to: Instance };
 
 export interface RolloutInputs {
   readonly instances: readonly Instance[];
   readonly wanted: number;
-  /** The digest of what is asked of the Pods now. */
+  /** `askedDigest` of the present spec. */
   readonly asked: string;
   /** The revision that a Pod made now would have. */
   readonly newest: string | undefined;
-  /** Every instance has read its settings, and told what waits for a restart. They do so seconds apart. */
+  /** Every instance has read its settings, and has reported which of them wait for a restart. Instances do so seconds apart. */
   readonly settled: boolean;
 }
 
-/** A replica can't start with less than its primary has of these: PostgreSQL would refuse to follow. So the primary comes first when they shrink. */
+/** PostgreSQL refuses to start a replica with a smaller value than its primary has. So the primary restarts first when one shrinks. */
 const boundByPrimary = new Set([
   "max_connections",
   "max_worker_processes",
@@ -34,12 +34,12 @@ const boundByPrimary = new Set([
 
 export function nextRolloutAction({ instances, wanted, asked, newest, settled }: RolloutInputs): RolloutAction {
   const outdated = (instance: Instance) => instance.asked !== asked;
-  // As an older version of the operator made it, which may be why: its image can be gone from the registry.
+  // An older version of the operator made this Pod, which may be why it does not start: its image can be gone from the registry.
   const startsNoMore = (instance: Instance) => instance.problem !== undefined && isOfOlderMake(instance, newest);
   const primary = instances.find(({ role }) => role === "Primary");
 
-  // What does not serve has nothing to lose: a mistake that is taken back is gone at once, whatever else is broken. One on a node that
-  // does not answer may well serve: after an outage of the API server all of them look like that for a moment.
+  // An instance that does not serve is replaced at once, whatever else is broken: so a mistake that the user takes back is gone. An
+  // instance on a lost node may still serve: after an outage of the API server, every node looks lost for a moment.
   const isBroken = ({ ready, going, problem }: Instance) => !ready && !going && problem?.reason !== nodeLost;
   const broken = instances.find((it) => (outdated(it) || startsNoMore(it)) && isBroken(it) && it !== primary);
   if (broken) return { kind: "replace", instance: broken };
@@ -55,11 +55,11 @@ export function nextRolloutAction({ instances, wanted, asked, newest, settled }:
   const replicas = instances.filter((instance) => instance !== primary);
   const behind = replicas.find(({ streaming }) => !streaming);
   if (behind) return { kind: "wait", for: `${behind.podName} to follow the primary` };
-  // Otherwise commits would wait for whoever is taken away, and nobody else, until Patroni has looked again: five seconds and more.
+  // Otherwise commits might wait for just the replica that is taken away, until Patroni's next loop: five seconds and more.
   const [apart] = unprepared({ instances, primary });
   if (apart) return { kind: "wait", for: `${apart.podName} to count for commits` };
 
-  // From the end: the first ordinal is where people look for the primary.
+  // From the highest ordinal down: people look for the primary at the first one.
   const inTurn = replicas.toReversed();
   const stale = inTurn.find(outdated);
   if (stale) return { kind: "replace", instance: stale };
@@ -72,7 +72,7 @@ export function nextRolloutAction({ instances, wanted, asked, newest, settled }:
   return pending ? { kind: "restart", instance: pending } : { kind: "none" };
 }
 
-/** It lacks what its primary has had since a restart for another reason: PostgreSQL stops replaying there, and can't be promoted. */
+/** Its primary got a held setting by a restart, and this replica did not. PostgreSQL stops replaying then, and can't be promoted. */
 function isBelow({ heldSettings }: Instance, primary: Instance | undefined): boolean {
   return heldSettings.some((name) => boundByPrimary.has(name) && primary?.heldSettings.includes(name) === false);
 }

@@ -1,4 +1,4 @@
-// Brings what was asked to every instance, one after the other.
+// The rollout: carries out the next action of rollout-action.ts, one in each reconcile.
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { pods } from "../../kinds/kubernetes.ts";
@@ -7,7 +7,7 @@ import type { SampleDBStep, Scope } from "../scope.ts";
 import { restartWord } from "./restart-word.ts";
 import { nextRolloutAction } from "./rollout-action.ts";
 
-/** A switchover that Patroni did not carry out is looked at again; what changes brings us back before. */
+/** A watch causes the next reconcile when something changes. This is for a switchover that Patroni did not carry out. */
 const lookAgainSeconds = 10;
 
 export const rollout: SampleDBStep = async (scope) => {
@@ -26,7 +26,7 @@ export const rollout: SampleDBStep = async (scope) => {
   }
   switch (action.kind) {
     case "none":
-      return done; // settings may still be on their way: then that is told
+      return done; // findings.rollout stays: instances may not have read their settings yet
     case "wait":
       findings.rollout = `waits for ${action.for}`;
       return doneUntil(lookAgainSeconds);
@@ -48,7 +48,7 @@ export const rollout: SampleDBStep = async (scope) => {
   }
 };
 
-/** Nobody is taken away from what is under way: a first instance that is cut short can't be taken up again, and an heir is waited for. */
+/** No instance is taken away during a bootstrap, which Patroni can't resume, or during a switchover, which might name that instance. */
 function isBusy({ observed, findings }: Scope): boolean {
   return observed.bootstrapping || findings.switchoverOrdered || observed.patroni.order?.to !== undefined;
 }

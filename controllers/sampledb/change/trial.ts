@@ -1,4 +1,4 @@
-// No image and no setting reaches an instance that serves before PostgreSQL has started with it in a Pod of its own.
+// The trial: no image, setting, resource or placement reaches an instance before PostgreSQL has started with it in a Pod of its own.
 import { instanceAnnotations, trialAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
@@ -14,11 +14,11 @@ import { ownChange } from "../report/readiness.ts";
 import { jobContext, type SampleDBStep, type Scope, type Trial } from "../scope.ts";
 import { restartWord } from "./restart-word.ts";
 
-/** A failure that is not PostgreSQL's word may be over: it is told, and tried again after this. */
+/** A Job that failed without PostgreSQL refusing the change may succeed later: it is made anew after this. */
 const tryAgainSeconds = 300;
-/** Trials that no user has asked for, in all databases together: a newer operator has one for each. */
+/** The most own trials at a time, in all databases together. A newer operator causes an own trial in every database at once. */
 const mostOwnTrials = 10;
-/** An own trial that can't even start is not waited for any longer. Where it is the image, which is the same for all, they come this slowly. */
+/** After this, an own trial that can't start no longer counts. With an image that can't be pulled, trials start this slowly. */
 const ownTrialSeconds = 600;
 
 export const trial: SampleDBStep = async (scope) => {
@@ -29,12 +29,12 @@ export const trial: SampleDBStep = async (scope) => {
     findings.trial = { kind: "accepted" };
     return done;
   }
-  findings.trial = { kind: "running", asked }; // also when the next line throws
+  findings.trial = { kind: "running", asked }; // stays when the next line throws
   findings.trial = await tried(scope, asked);
   return findings.trial.kind === "accepted" ? done : doneUntil(lookAtJobSeconds);
 };
 
-/** While a database sleeps nothing is tried, and it wakes as it was. */
+/** A hibernated database has no trial, and wakes as it was. The trial runs then. */
 export const postponedTrial: SampleDBStep = async (scope) => {
   const { isProven, asked } = proofOf(scope);
   scope.findings.trial = isProven ? { kind: "accepted" } : { kind: "running", asked };
@@ -44,7 +44,7 @@ export const postponedTrial: SampleDBStep = async (scope) => {
 
 interface Proof {
   readonly isProven: boolean;
-  /** The user waits for what is tried. */
+  /** The user made the change, and waits for it. */
   readonly asked: boolean;
 }
 
@@ -52,8 +52,8 @@ function proofOf(scope: Scope): Proof {
   const { db, choices, observed } = scope;
   const { statefulSet, initialized } = observed;
   const { [instanceAnnotations.proven]: proven, [instanceAnnotations.provenFor]: provenFor } = statefulSet?.metadata.annotations ?? {};
-  // The StatefulSet is asked, not the Pods: with no Pod running, the next one would start untried. The StatefulSet of a SampleDB that had the
-  // name before is going, and is ignored.
+  // Ask the StatefulSet, not the Pods: with no Pod running, the next one would start untried. Ignore the StatefulSet of an earlier SampleDB
+  // of the name, which is being deleted.
   const isOurs = statefulSet !== undefined && controllerOf(statefulSet)?.uid === db.metadata.uid;
   const hasSomethingToLose = initialized && isOurs;
   return {
@@ -62,7 +62,7 @@ function proofOf(scope: Scope): Proof {
   };
 }
 
-/** A restart brings what this version of the operator makes differently, so the user waits for it. */
+/** A restart brings the changes of this version of the operator along. So the user who ordered it waits for their trial. */
 function restartIsOrdered({ db, observed }: Scope): boolean {
   return restartWord(db, observed) !== observed.statefulSet?.spec?.template.metadata?.annotations?.[instanceAnnotations.restart];
 }

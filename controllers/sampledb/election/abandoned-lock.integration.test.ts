@@ -1,4 +1,4 @@
-// A primary that has ended and is not started again holds its lock: it is taken from it where a replica has all that was acknowledged.
+// The operator releases the lock of a primary that has ended and is not started again, where a replica has every acknowledged commit.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { Conflict } from "../../../runtime/kube/errors.ts";
@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 const annotate = (name: string, annotations: object) => client.mergePatch(kinds.configMaps, stage.key(name), { metadata: { annotations } });
 
-/** The operator knows of what was written: the Pod's end may reach it sooner, on another watch. */
+/** Resolves once the operator's cache has these ConfigMaps. Otherwise the Pod's end, on another watch, could reach it sooner. */
 async function heard(...names: string[]): Promise<void> {
   for (const key of names.map((name) => stage.key(name))) {
     const { metadata } = await client.get(kinds.configMaps, key);
@@ -50,7 +50,7 @@ async function heard(...names: string[]): Promise<void> {
   }
 }
 
-/** As the kubelet tells it of orders-0. */
+/** Writes the status of orders-0 as the kubelet does. */
 async function tell(container: object, ready: "True" | "False"): Promise<void> {
   const told = { name: "postgres", image: "i", imageID: "", ready: ready === "True", restartCount: 1, lastState: null, ...container };
   const status = { conditions: [{ type: "Ready", status: ready }], containerStatuses: [told] };
@@ -73,7 +73,7 @@ test.each([
     { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: crashed } },
     "Error, exit code 1",
   ],
-])("it %s: the lock is nobody's, and an Event says how it ended", async (_, container, how) => {
+])("when the primary %s, its lock is released, and an Event says how it ended", async (_, container, how) => {
   await ends(container);
   await eventually("the lock is given back", 30_000, async () => (await holder()) === undefined);
   await eventually("it is told", 30_000, async () => {
@@ -85,18 +85,18 @@ test.each([
 const renewed = { renewTime: "2026-05-04T03:02:02.100000+00:00" };
 
 test.each<[string, () => Promise<unknown>, object]>([
-  ["commits wait for nobody, so that a replica may lack some", () => annotate("orders-sync", { leader: null }), killed],
-  ["nobody could take over", () => stage.commitsWaitFor("orders-0"), killed],
-  ["it was renewed since: another container runs", () => annotate("orders-leader", renewed), killed],
-  ["its time can't be read", () => annotate("orders-leader", { renewTime: "soon" }), killed],
-  ["those that commits waited for are another primary's", () => annotate("orders-sync", { leader: "orders-1" }), killed],
+  ["commits wait for no replica, so a replica may lack some", () => annotate("orders-sync", { leader: null }), killed],
+  ["no replica could take over", () => stage.commitsWaitFor("orders-0"), killed],
+  ["it was renewed since: a later container runs", () => annotate("orders-leader", renewed), killed],
+  ["the time of its renewal can't be read", () => annotate("orders-leader", { renewTime: "soon" }), killed],
+  ["the list of replicas that commits wait for is another primary's", () => annotate("orders-sync", { leader: "orders-1" }), killed],
   [
-    "who could take over was not seen by the leader",
+    "no other instance is in the leader's failsafe list",
     () => annotate("orders-leader", { failsafe: '{"orders-0": "https://192.0.2.1"}' }),
     killed,
   ],
-  ["somebody is named by an order", () => annotate("orders-failover", { leader: "orders-0", member: "orders-2" }), killed],
-  ["nobody has seen it end: it may run", async () => {}, { ...killed, reason: "ContainerStatusUnknown" }],
+  ["Patroni has an order that names a candidate", () => annotate("orders-failover", { leader: "orders-0", member: "orders-2" }), killed],
+  ["the container runtime has lost the primary, which may still run", async () => {}, { ...killed, reason: "ContainerStatusUnknown" }],
 ])("the lock stays where %s", async (_, change, terminated) => {
   await change();
   await heard("orders-sync", "orders-leader", "orders-failover");
@@ -105,7 +105,7 @@ test.each<[string, () => Promise<unknown>, object]>([
   expect(await holder()).toBe("orders-0");
 });
 
-test("a lock that was renewed meanwhile is left, whatever was read of it before", async () => {
+test("a lock that was renewed since it was read is not released", async () => {
   const stale = await client.get(kinds.configMaps, stage.key("orders-leader"));
   await annotate("orders-leader", renewed);
   await heard("orders-leader");

@@ -1,7 +1,8 @@
-// Gives the lock of a primary back whose container has ended and is not started again.
+// Releases the leader lock of a primary whose container has ended and is not started again.
 //
-// A primary that is killed gives its lock back when the kubelet starts it again. After a second kill within ten minutes the kubelet lets it
-// wait, and the replicas would wait until the lock has run out. The kubelet's word that the container has ended is enough to take the lock.
+// A primary that is killed releases its lock when the kubelet starts it again. After a second kill within ten minutes, the kubelet delays
+// the start, and the replicas would wait until the lock runs out. The kubelet's report that the container has ended is enough to release
+// it.
 import { reasons } from "../../../api/reasons.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { endOf, type Instance } from "../../database/instance.ts";
@@ -23,20 +24,23 @@ export const abandonedLock: SampleDBStep = async (scope) => {
 };
 
 /**
- * Where commits wait for nobody, the primary is to recover by itself: a replica may lack commits that were acknowledged. An open order is
- * waited for: its candidate leads without asking whether the last primary is down.
+ * Where commits wait for no replica, the primary must recover by itself: a replica may lack acknowledged commits. While Patroni has an open
+ * order, the lock stays: the order's candidate would lead without asking whether the last primary is down.
  */
 function mayBeReplaced({ commitsWait, instances, primary, patroni: { order } }: Scope["observed"]): boolean {
   const couldLead = (instance: Instance) => instance !== primary && instance.mayTakeOver && !instance.going && !instance.ended;
   return commitsWait && order?.to === undefined && instances.some(couldLead);
 }
 
-/** By the next container: the Pod's status may be behind. Both moments are by the clock of its node, the end in whole seconds. */
+/**
+ * True if a later container renewed the lock: the Pod's status is behind then. Both times are of one node's clock, the end in whole
+ * seconds.
+ */
 function isRenewedSince({ renewal }: LeaderLock, end: string): boolean {
-  return !(Date.parse(renewal ?? "") < Date.parse(end) + 1000); // also where one of them can't be read
+  return !(Date.parse(renewal ?? "") < Date.parse(end) + 1000); // also true where one of them can't be read
 }
 
-/** Asked of the API server: another Pod of its name may lead by now, on a node with another clock. */
+/** Asks the API server: another Pod of the name may lead by now, on a node with another clock. */
 async function hasEndedStill({ client, key: { namespace } }: Scope, { podName: name, uid }: Instance): Promise<boolean> {
   const pod = await client.find(pods, { namespace, name });
   return pod?.metadata.uid === uid && endOf(pod) !== undefined;

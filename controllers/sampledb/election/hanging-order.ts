@@ -1,14 +1,14 @@
-// Takes an order to hand over back that nobody carries out.
+// Takes back Patroni's order to hand over when no instance carries it out.
 //
-// Where the primary is lost before it could hand over, Patroni waits for the named candidate. Where that one may not lead, nobody is elected.
-// An order that was carried out leaves a note of its candidate, which goes here when it is of no use any more.
+// If the primary is lost before it hands over, Patroni waits for the candidate that the order names. If that instance may not lead, Patroni
+// elects none. An order that was carried out leaves a note of its candidate, which this step removes.
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { SampleDBStep } from "../scope.ts";
 
 /**
- * Handing over takes some seconds. A primary that stops for longer, as with much to write at its end, hands over to an elected instance.
- * Counted from the order, because a lost node looks well for most of a minute.
+ * A handover takes some seconds. If the primary takes longer to stop, as with much to write at its end, Patroni elects its successor.
+ * The time counts from the order, not from the loss of the primary: a lost node looks healthy for most of a minute.
  */
 const patienceSeconds = 30;
 

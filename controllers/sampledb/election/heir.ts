@@ -1,20 +1,21 @@
-// Who is to lead where the instances can't agree by themselves. A pure function of what they tell.
+// The instance that should lead where Patroni can't elect one. A pure function of the instances' reports.
 import type { Instance } from "../../database/instance.ts";
 
 export interface Candidate extends Pick<Instance, "podName" | "ready" | "role" | "timeline"> {
-  /** In the log, in bytes. */
+  /** Its position in the write-ahead log, in bytes. */
   readonly position: number | undefined;
 }
 
 export interface Circumstances {
   readonly wanted: number;
-  /** Who had more than all of them, and is gone for good. */
+  /** The last primary, where a person has said that its data is gone for good. It may have had more than any other instance. */
   readonly givenUp: string | undefined;
 }
 
 /**
- * Of those that answer, the one with the most of the newest history. Undefined where they find it out by themselves, or where one was given
- * up and somebody else, who might have more than those that answer, does not.
+ * Of the instances that answer, the one that is furthest on the newest timeline. Undefined where Patroni can elect by itself: no instance
+ * was given up, and all are on one timeline. Undefined, too, where one was given up and another, which might have more data, does not
+ * answer.
  */
 export function heirOf(candidates: readonly Candidate[], { wanted, givenUp }: Circumstances): string | undefined {
   const others = candidates.filter(({ podName }) => podName !== givenUp);

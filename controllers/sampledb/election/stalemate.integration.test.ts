@@ -1,4 +1,4 @@
-// Nobody leads, and the instances can't agree by themselves: who has the newest data is told to, and nobody sooner than they could.
+// No instance leads, and Patroni can't elect one: the operator appoints the one with the newest data, but not before Patroni could have.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
@@ -17,13 +17,13 @@ const annotate = (stage: DatabaseStage, name: string, annotations: object) =>
 const annotations = async (stage: DatabaseStage, name: string) =>
   (await client.get(kinds.configMaps, stage.key(name))).metadata.annotations ?? {};
 
-/** As Patroni tells it in its loops. */
+/** Writes a Pod's report as Patroni does in its loops. */
 async function tell(stage: DatabaseStage, name: string, timeline: number, position: number): Promise<void> {
   const status = JSON.stringify({ state: "running", role: "replica", timeline, xlog_location: position });
   await client.mergePatch(kinds.pods, stage.key(name), { metadata: { annotations: { status } } });
 }
 
-/** orders-1 led, and does not answer. `look` is a reconcile after so many seconds. */
+/** orders-1 was the primary, and does not answer. `look` is a reconcile after so many seconds. */
 async function withoutPrimary(namespace: string) {
   const stage = await DatabaseStage.open(namespace, client, proxy);
   const operator = await stage.run();
@@ -40,7 +40,7 @@ async function withoutPrimary(namespace: string) {
   return { stage, look };
 }
 
-test("two histories, and the older one has more log: after a while the newer one is told to lead", async () => {
+test("with two timelines, of which the older has more log, the instance on the newer one is appointed after 40 s", async () => {
   const { stage, look } = await withoutPrimary("parted");
   await using _ = stage;
   await tell(stage, "orders-0", 1, 900);
@@ -54,7 +54,7 @@ test("two histories, and the older one has more log: after a while the newer one
   expect(await annotations(stage, "orders-failover")).not.toHaveProperty("leader");
 });
 
-test("whoever is refused takes the lock for a moment and gives it back: that is nobody", async () => {
+test("an instance that takes the lock for a moment and releases it does not count as a leader", async () => {
   const { stage, look } = await withoutPrimary("refused");
   await using _ = stage;
   await tell(stage, "orders-0", 1, 900);
@@ -71,7 +71,7 @@ test("whoever is refused takes the lock for a moment and gives it back: that is 
   });
 });
 
-test("a lock that is renewed is somebody's: nobody is told", async () => {
+test("no instance is appointed while the lock is renewed", async () => {
   const { stage, look } = await withoutPrimary("renewed");
   await using _ = stage;
   await tell(stage, "orders-0", 1, 900);
@@ -83,7 +83,7 @@ test("a lock that is renewed is somebody's: nobody is told", async () => {
   expect(await annotations(stage, "orders-failover")).not.toHaveProperty("member");
 });
 
-test("commits waited for nobody but the last primary, which is given up: who has most is told to lead", async () => {
+test("when the last primary is given up, and commits waited for no other, the furthest of the others is appointed", async () => {
   const { stage, look } = await withoutPrimary("given-up");
   await using _ = stage;
   await tell(stage, "orders-0", 1, 900);

@@ -1,7 +1,7 @@
-// Appoints a leader where the instances can't agree on one by themselves.
+// Appoints a leader where Patroni can't elect one.
 //
-// Two ways lead there. A former primary has more log than the instance with the newer history, and Patroni compares positions without asking
-// whose history they are of. Or commits waited for the last primary alone, and a person has said that it is gone for good.
+// There are two causes. A former primary has more log than the instance on the newer timeline, and Patroni compares positions across
+// timelines. Or only the last primary may lead, because commits waited for no other, and a person has said that its data is gone for good.
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { logPosition } from "../../database/instance.ts";
@@ -13,7 +13,7 @@ import { givenUp } from "../orders/replacement-order.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { type Candidate, heirOf } from "./heir.ts";
 
-/** Twice as long as the lock is good for: by then the instances have elected whoever they can. */
+/** Twice as long as the leader lock is good for: by then Patroni has elected a leader, if it can. */
 const patienceSeconds = 40;
 const lookAgainSeconds = 10;
 
@@ -35,9 +35,10 @@ export const stalemate: SampleDBStep = async (scope) => {
     remedy: `none is needed: it is told to lead when nobody has for ${patienceSeconds} s`,
   };
   findings.blockers.push(blocker);
-  // An instance that is refused takes the lock too, for a moment and again and again: only one renewal that stays is nobody's.
+  // An instance that the image's may-promote refuses takes the lock, too, for a moment and again and again. A lock that is not renewed for
+  // the patience has no live holder.
   const isHeld = lock.holder !== undefined && deps.patience.seconds(`${lock.uid}/${lock.renewal}`) < patienceSeconds;
-  // By the status as well as by memory: the appointment may cost the log that only another instance has.
+  // Both the stored status and this process must have seen it for so long: the appointment can lose log that only another instance has.
   const waited = Math.min(deps.patience.seconds(nobody), toldSeconds(db.status?.blockers, blocker, deps.now()));
   if (waited < patienceSeconds) return doneUntil(Math.max(1, patienceSeconds - waited));
   if (!isHeld) await appoint(scope, lock, heir);
@@ -51,12 +52,12 @@ function candidates({ observed: { instances }, deps, key }: Scope): Candidate[] 
   });
 }
 
-/** By Patroni's own way. The image asks once more before it promotes: nobody leads who hears of a newer history. */
+/** By Patroni's order. The image's may-promote is the last check: it refuses an instance that hears of a newer timeline. */
 async function appoint(scope: Scope, lock: LeaderLock, heir: string): Promise<void> {
   const { db, observed, client, deps, key, findings } = scope;
   const { order } = observed.patroni;
   const find = (name: string) => client.find(configMaps, { namespace: key.namespace, name });
-  // Asked of the API server, because the cache may be behind.
+  // From the API server, because the cache may be behind.
   const [lockNow, syncNow] = await Promise.all([find(namesOf(db).leader), find(namesOf(db).sync)]);
   const now = lockNow && new LeaderLock(lockNow);
   const isTaken = now?.holder !== undefined && now.renewal !== lock.renewal;

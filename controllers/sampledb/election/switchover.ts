@@ -1,4 +1,4 @@
-// Orders a primary to hand over, by Patroni's own way: the order is an object, so it needs no connection to an instance.
+// Orders a primary to hand over, by Patroni's order in NAME-failover: that needs no connection to an instance.
 import { reasons } from "../../../api/reasons.ts";
 import type { Instance } from "../../database/instance.ts";
 import type { Scope } from "../scope.ts";

@@ -1,4 +1,4 @@
-// The read-write Service leads to the primary alone. Patroni's callback sees to it in the moment of the promotion; this mends what it missed.
+// Makes the read-write Service lead to the primary alone. Patroni's callback does so at the promotion; this step mends what it missed.
 import { done } from "../../../runtime/controller/steps.ts";
 import { Conflict, NotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
@@ -10,7 +10,7 @@ import type { SampleDBStep, Scope } from "../scope.ts";
 
 export const writePath: SampleDBStep = async (scope) => {
   const { primary, instances, writeSlice } = scope.observed;
-  if (!writeSlice) return done; // it is being made
+  if (!writeSlice) return done; // the step services makes it
   if (primary?.ready) {
     // The lock, the slice and the Pods come by different watches, and one of them may be behind.
     if (!primary.takesWrites && (await leaderNow(scope.db, scope.client)) === primary.podName)
@@ -28,7 +28,7 @@ async function leadTo(scope: Scope, slice: EndpointSlice, podName: string): Prom
   if (endpoint) await write(scope, slice, [endpoint]);
 }
 
-/** An address that nobody has any more may be somebody else's soon. */
+/** Removes the address of a Pod that is gone: Kubernetes may give the address to a stranger's Pod, which would get the writes. */
 async function leaveGone(scope: Scope, slice: EndpointSlice, endpoint: Endpoint): Promise<void> {
   const pod = await podNow(scope, endpoint.targetRef?.name ?? "");
   if (!pod || !isAt(pod, endpoint)) await write(scope, slice, []);
@@ -38,10 +38,10 @@ async function podNow({ client, key: { namespace } }: Scope, name: string): Prom
   return await client.find(pods, { namespace, name });
 }
 
-/** Onto what was seen and nothing newer: the callback knows better than a cache that is behind. */
+/** Writes over the slice that was read only: a newer one is the callback's, which knows better than a cache that is behind. */
 async function write({ client }: Scope, slice: EndpointSlice, endpoints: readonly Endpoint[]): Promise<void> {
   const { resourceVersion } = slice.metadata;
   await client.mergePatch(endpointSlices, keyOf(slice), { metadata: { resourceVersion }, endpoints }).catch((error: unknown) => {
-    if (!(error instanceof Conflict || error instanceof NotFound)) throw error; // what changed it brings us back
+    if (!(error instanceof Conflict || error instanceof NotFound)) throw error; // the change that was in the way causes the next reconcile
   });
 }

@@ -1,4 +1,4 @@
-// What happens before a SampleDB goes. Nothing is made here: its namespace may be going as well.
+// The deletion of a SampleDB. It makes no object, because the namespace may be going, too.
 import { reasons } from "../../../api/reasons.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
@@ -15,20 +15,20 @@ import { applyRange, noteLastPrimary, rangeNow } from "../instances/instances.ts
 import type { Scope } from "../scope.ts";
 import { tellNamespaceEnd } from "./namespace-end.ts";
 
-/** Pods tell when they are gone; this is for what does not. */
+/** The watch reports when a Pod is gone. This is for the objects that are not watched. */
 const lookAgainSeconds = 5;
 
 /**
- * The instances stop, replicas first and the primary last, so that the volume that is started first one day has everything. Then
- * what outlives a SampleDB stays, or goes where the user has said so; all else is the garbage collector's.
+ * Stops the replicas, then the primary, so that the primary's volume has every commit: a new SampleDB of the name starts with it. Then the
+ * kept objects stay, or go where `deletionPolicy` is Delete. Kubernetes' garbage collector removes the owned objects.
  */
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
   const { db, observed, deps, client } = scope;
   if (db.spec.deletionPolicy !== "Delete") {
-    for (const claim of observed.claims.values()) await deps.volumes.tell(client, claim, "keep"); // before the first claim can go
+    for (const claim of observed.claims.values()) await deps.volumes.tell(client, claim, "keep"); // before any claim can go
     await tellNamespaceEnd(scope);
   }
-  // As long as the StatefulSet wants Pods it makes them, and their claims, also behind our back.
+  // While the StatefulSet asks for Pods, it can make new ones, and claims for them, at any moment.
   const wanted = observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
   if (observed.instances.length > 0 || wanted > 0) {
     await stop(scope);
@@ -47,10 +47,10 @@ async function stop(scope: Scope): Promise<void> {
   await applyRange(scope, rangeNow(scope, "Hibernated")).catch(ignoreNotFound);
 }
 
-/** All of it, in an order in which nothing is left that nobody would look for. */
+/** Removes all kept objects. The authority's key is in another namespace, where no person would look for it: so it must not be left. */
 async function destroy({ db, key, observed, client, objects, deps }: Scope): Promise<void> {
   const names = namesOf(db);
-  // What has one of our names and is not ours stood in the way of this SampleDB, and is not to go with it.
+  // An object under one of our names that the operator did not make blocked this SampleDB. It must not be deleted with it.
   const remove = async <T extends KubeObject>(resource: Resource<T>, where: Key) => {
     const found = await client.find(resource, where);
     if (found && belongsTo(db, found)) await client.delete(resource, where, { uid: found.metadata.uid }).catch(ignoreNotFound);
@@ -75,7 +75,7 @@ async function leave(scope: Scope): Promise<void> {
   const { db, observed, deps } = scope;
   for (const claim of observed.claims.values()) if (!mayHaveData(claim)) await removeEmpty(scope, claim);
   const claims = [...observed.claims.values()].filter(mayHaveData).map(({ metadata }) => metadata.name);
-  const selector = selectorOf(instanceSelector(db)); // by component too: a repository of backups wears the name as well
+  const selector = selectorOf(instanceSelector(db)); // by component, too: the claim of a backup repository has the database's label as well
   const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. When they are not wanted: kubectl delete pvc,configmap --selector=${selector}, and the Secrets ${keptSecrets(db).join(", ")}`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }

@@ -1,4 +1,4 @@
-// Sleep, end and return of a SampleDB: what stops in which order, what stays and what goes.
+// Hibernation, deletion and return of a SampleDB: which instances stop when, which objects stay and which go.
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
@@ -18,7 +18,7 @@ const secrets = ["orders-app", "orders-replication", "orders-superuser", "orders
 const states = ["orders-config", "orders-failover", "orders-leader", "orders-sync"];
 const claims = ["data-orders-0", "data-orders-1", "data-orders-2"];
 
-/** A replica that is to stop is held up, as a busy one would be: what is stopped after it can be seen. */
+/** Delays the end of a Pod, as of a busy replica, so that the test sees which instance stops after it. */
 async function hold(stage: DatabaseStage, name: string): Promise<() => Promise<void>> {
   await client.mergePatch(kinds.pods, stage.key(name), { metadata: { finalizers: ["example.com/busy"] } });
   return async () => void (await client.mergePatch(kinds.pods, stage.key(name), { metadata: { finalizers: null } }));
@@ -36,11 +36,11 @@ const becomesRange = async (stage: DatabaseStage, start: number, count: number) 
 const unlock = (stage: DatabaseStage) =>
   client.mergePatch(kinds.configMaps, stage.key("orders-leader"), { metadata: { annotations: { leader: null } } });
 
-/** Who is to lead next, by an order that nobody has carried out yet. */
+/** The candidate of Patroni's open order. */
 const namedBy = async (stage: DatabaseStage) =>
   (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata.annotations?.["member"];
 
-/** The first of the instances leads. */
+/** The first of the given instances leads. */
 async function open(
   namespace: string,
   spec: Parameters<DatabaseStage["create"]>[0],
@@ -53,7 +53,7 @@ async function open(
   return stage;
 }
 
-test("hibernation: replicas first, then the primary, volumes stay; woken, the last primary starts first and alone", async () => {
+test("hibernation stops replicas, then the primary, and leaves volumes; on waking, the last primary starts first and alone", async () => {
   await using stage = await open("asleep", {});
   const letGo = await hold(stage, "orders-2");
   await stage.change({ powerState: "Hibernated" });
@@ -81,7 +81,7 @@ test("hibernation: replicas first, then the primary, volumes stay; woken, the la
 });
 
 describe("deletion", () => {
-  test("Retain: the primary stops last; volumes, passwords and Patroni's state stay; a new SampleDB takes them up from the last primary", async () => {
+  test("with Retain stops the primary last and leaves all kept objects; a new SampleDB starts from the last primary", async () => {
     await using stage = await open("retained", {});
     for (const name of claims) await bind(client, stage.key(name));
     const password = (await client.get(kinds.secrets, stage.key("orders-app"))).data?.["password"];
@@ -102,7 +102,7 @@ describe("deletion", () => {
     expect(await stage.names(kinds.secrets, operatorNamespace)).toContain("authority.retained.orders");
 
     await stage.create({ replicas: 1 });
-    await stage.podsAre("orders-1"); // beyond what is wanted, and all the same the one that has everything
+    await stage.podsAre("orders-1"); // its ordinal is beyond replicas, but it has the newest data
     expect((await client.get(kinds.secrets, stage.key("orders-app"))).data?.["password"]).toBe(password);
     await stage.serve("orders-1");
     await stage.serve("orders-1", "orders-0");
@@ -114,10 +114,10 @@ describe("deletion", () => {
     await stage.handOver("orders-1", "orders-0");
     await stage.podsAre("orders-0");
     await sleep(1500);
-    expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims); // fewer instances are no word to destroy data
+    expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(claims); // scaling down does not destroy data
   });
 
-  test("Delete: nothing is left of it, and another SampleDB's stays", async () => {
+  test("with Delete leaves no object of the SampleDB, and every object of another SampleDB", async () => {
     await using stage = await open("destroyed", { deletionPolicy: "Delete" });
     await stage.create({}, "orders-app");
     await stage.podsAre("orders-0", "orders-1", "orders-2", "orders-app-0");
@@ -126,7 +126,7 @@ describe("deletion", () => {
     await eventually("what was owned is gone", 80_000, async () => (await stage.names(kinds.services)).length === 3);
     const left = async (resource: Parameters<DatabaseStage["names"]>[0]) =>
       (await stage.names(resource)).filter((name) => !name.includes("orders-app-"));
-    // No kubelet and no Pod uses them any more: claims go at once.
+    // No Pod uses the claims any more, so they go at once.
     await eventually("claims are gone", 30_000, async () => (await left(kinds.persistentVolumeClaims)).length === 0);
     expect(await left(kinds.secrets)).toEqual([]);
     expect((await left(kinds.configMaps)).filter((name) => name.startsWith("orders"))).toEqual([]);
@@ -137,7 +137,7 @@ describe("deletion", () => {
   });
 });
 
-test("a namespace that goes all the same takes the claims: the volumes stay, and an Event elsewhere names them", async () => {
+test("when a namespace is deleted, its volumes are retained, and an Event in the operator's namespace names them", async () => {
   await using stage = await DatabaseStage.open("doomed", client, proxy);
   await stage.run();
   await stage.create({});
@@ -158,7 +158,7 @@ test("a namespace that goes all the same takes the claims: the volumes stay, and
   expect(told).toEqual([expect.stringMatching(/^doomed-data-orders-0 \(data-orders-0\) have the data of SampleDB doomed\/orders,/)]);
 });
 
-test("fewer instances: a primary beyond them hands over before it goes, and the claims go only where data may go", async () => {
+test("on scaling down with Delete, a primary beyond replicas hands over before it goes, and then the claims go", async () => {
   await using stage = await open("shrunk", { deletionPolicy: "Delete" });
   await stage.change({ replicas: 1 });
   await eventually("a switchover is ordered", 30_000, async () => (await namedBy(stage)) === "orders-0");
@@ -173,7 +173,7 @@ test("fewer instances: a primary beyond them hands over before it goes, and the 
   );
 });
 
-test("what a SampleDB of the name has left behind is not started by the next, whatever is changed meanwhile", async () => {
+test("a SampleDB does not start the orphaned StatefulSet of an earlier SampleDB of its name", async () => {
   await using stage = await open("orphaned", { replicas: 1 }, ["orders-0"]);
   await plane.kubectl("--namespace=orphaned", "delete", "sampledb", "orders", "--cascade=orphan");
   await stage.create({ image: "example.invalid/another:17" });
@@ -182,7 +182,7 @@ test("what a SampleDB of the name has left behind is not started by the next, wh
   expect(await stage.names(kinds.jobs)).toEqual([]);
 });
 
-test("while the first instance is being made nobody is taken away; deleted meanwhile, the next SampleDB makes it", async () => {
+test("no instance is taken away while the data is made; after a deletion meanwhile, the next SampleDB makes the data", async () => {
   await using stage = await DatabaseStage.open("cut-short", client, proxy);
   await stage.run();
   await stage.create({ replicas: 3 });
@@ -205,7 +205,7 @@ test("while the first instance is being made nobody is taken away; deleted meanw
   expect(await making()).toBeUndefined();
 });
 
-test("it hands over only when commits can wait for everybody who stays", async () => {
+test("on scaling down, the primary hands over only when commits can wait for every instance that stays", async () => {
   await using stage = await open("early", { synchronousReplication: "Preferred" }, ["orders-2", "orders-0", "orders-1"]);
   await stage.commitsWaitFor("orders-2", "orders-0"); // and not yet for orders-1, which has just been made
   await stage.becomes("ReplicasBehind");
@@ -216,7 +216,7 @@ test("it hands over only when commits can wait for everybody who stays", async (
   await eventually("a switchover is ordered", 30_000, async () => (await namedBy(stage)) !== undefined);
 });
 
-test("who is named by an order is noted until somebody leads: Patroni takes the order itself away before it asks who may", async () => {
+test("the candidate of an order is noted until it leads, because Patroni removes the order before it asks may-promote", async () => {
   await using stage = await open("named", {});
   const noted = async () => (await client.get(kinds.configMaps, stage.key("orders-failover"))).metadata.annotations?.["sampledb.io/named"];
   await client.mergePatch(sampledbs, stage.key("orders"), { metadata: { annotations: { "sampledb.io/switchover": "orders-0" } } });
@@ -230,7 +230,7 @@ test("who is named by an order is noted until somebody leads: Patroni takes the 
   await eventually("nothing is left of it", 30_000, async () => (await noted()) === undefined);
 });
 
-test("an order to hand over that nobody carries out is taken back, or nobody would be elected; one for later stays", async () => {
+test("Patroni's order is taken back when no instance carries it out, or none would be elected; a scheduled one stays", async () => {
   await using hanging = await open("hanging", {});
   await using later = await open("later", {});
   const order = { leader: "orders-1", member: "orders-0" };

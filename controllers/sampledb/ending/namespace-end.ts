@@ -1,5 +1,5 @@
-// A namespace that is deleted takes claims, passwords and Events along and asks no SampleDB: its volumes are kept, and where they are is
-// told in the operator's namespace.
+// The end of a namespace. It takes claims, passwords and Events along, whatever the SampleDB says. The volumes are retained, and an Event
+// in the operator's namespace names them.
 import { reasons } from "../../../api/reasons.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import { Forbidden } from "../../../runtime/kube/errors.ts";
@@ -9,7 +9,7 @@ import { namespaces, persistentVolumes } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Scope } from "../scope.ts";
 
-/** The claims may be gone by then: Pods go first, and the SampleDB in no order with the rest. Said again, it is counted. */
+/** Looks for volumes, not claims: the claims may be gone already. Every reconcile repeats the Event; Kubernetes counts it. */
 export async function tellNamespaceEnd({ db, key, client, deps }: Scope): Promise<void> {
   const namespace = await client.find(namespaces, { namespace: "", name: key.namespace }).catch(unknownWithoutRights);
   if (!namespace?.metadata.deletionTimestamp) return;
@@ -33,12 +33,12 @@ async function keptVolumes(db: SampleDB, client: KubeClient): Promise<string[]> 
   return found.sort();
 }
 
-/** An operator of some namespaces may not look beyond them. */
+/** An operator that is limited to some namespaces has no right to cluster-wide objects. */
 function unknownWithoutRights(error: unknown): undefined {
   if (!(error instanceof Forbidden)) throw error;
 }
 
-/** An Event has to be where the object is that it names, and nothing can be made any more where this one is. */
+/** An Event must be in the namespace of the object that it names, and a namespace that is being deleted takes no new objects. */
 function inOperatorNamespace({ apiVersion, kind, metadata: { name, uid = "" } }: SampleDB, namespace: string): KubeObject {
   return { apiVersion, kind, metadata: { name, namespace, uid } };
 }

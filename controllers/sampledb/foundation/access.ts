@@ -1,4 +1,4 @@
-// What the instances may do in the Kubernetes API.
+// The instances' account, and its rights in the Kubernetes API.
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, waitFor } from "../../../runtime/controller/steps.ts";
@@ -12,7 +12,10 @@ export const account: SampleDBStep = async ({ db, choices, objects, findings }) 
   return done;
 };
 
-/** The Role names these, and the binding the account: a foreign one under our name would be given away. */
+/**
+ * The Role and the binding name these. They wait until each is known to be ours: otherwise they would give rights on, or to, a stranger's
+ * object.
+ */
 const granted: readonly Part[] = ["account", "configuration", "slice"];
 
 export const access: SampleDBStep = async ({ db, choices, objects, findings }) => {

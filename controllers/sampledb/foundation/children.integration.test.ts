@@ -1,4 +1,4 @@
-// What is made for a SampleDB, that it is made once, and that nothing happens after that.
+// The objects of a SampleDB: each is made once, and then the operator is quiet.
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
@@ -32,7 +32,7 @@ const writes = () => proxy.requests.filter(({ method, resource }) => method !== 
 const described = ({ verb, resource, name, subresource }: ReturnType<typeof writes>[number]) =>
   `${verb} ${resource}/${name ?? ""}/${subresource ?? ""}`;
 
-test("everything is made, owned or kept as designed; converged it writes nothing, and a restart writes nothing either", async () => {
+test("each object is made, owned or kept as designed; the operator writes nothing once converged, nor after its restart", async () => {
   await using stage = await DatabaseStage.open("children", client, proxy);
   const first = await stage.run();
   const db = await stage.create({ replicas: 3 });
@@ -53,12 +53,12 @@ test("everything is made, owned or kept as designed; converged it writes nothing
   for (const name of states) expect((await client.get(kinds.configMaps, stage.key(name))).metadata.ownerReferences, name).toBeUndefined();
 
   await eventually("the init Job, which has been told, is gone", 30_000, async () => (await stage.names(kinds.jobs)).length === 0);
-  await sleep(2000); // the controllers of Kubernetes have their say
+  await sleep(2000); // the controllers of Kubernetes finish their writes
   proxy.resetCounts();
   await sleep(5000);
   expect(writes().map(described)).toEqual([]);
 
-  // What another process knows of what was written, it knows from the objects alone.
+  // Another process knows only from the objects what was written.
   const before = (await client.get(sampledbs, stage.key("orders"))).metadata.resourceVersion;
   await first.stop();
   const second = await stage.run();
@@ -90,7 +90,7 @@ async function cost(stage: DatabaseStage, running: Awaited<ReturnType<DatabaseSt
   );
 }
 
-test("what is deleted or changed by others is mended", async () => {
+test("objects that someone deleted or changed are mended", async () => {
   await using stage = await DatabaseStage.open("mended", client, proxy);
   await stage.run();
   await stage.create({ replicas: 2 });
@@ -110,7 +110,7 @@ test("what is deleted or changed by others is mended", async () => {
   await stage.gone(kinds.podDisruptionBudgets, "orders");
 });
 
-test("the read-write Service does not lead to an address that nobody has any more", async () => {
+test("the read-write Service does not lead to the address of a Pod that is gone", async () => {
   await using stage = await DatabaseStage.open("gone", client, proxy);
   await stage.run();
   await stage.create({ replicas: 1 });
@@ -123,7 +123,7 @@ test("the read-write Service does not lead to an address that nobody has any mor
   expect(await whereTo()).toHaveLength(1);
 });
 
-test("killed in the middle and started again, it ends in the same state and makes nothing twice", async () => {
+test("an operator that is killed in the middle and started again ends in the same state, and makes nothing twice", async () => {
   await using stage = await DatabaseStage.open("restarted", client, proxy);
   const db = await stage.create({ replicas: 2 });
   proxy.resetCounts();
@@ -142,19 +142,19 @@ test("killed in the middle and started again, it ends in the same state and make
   await stage.settle("orders-0", "orders-1");
   expect(await operator.stop()).toBe(0);
 
-  // One whose answer nobody waited for any more may be missing here; one too many may not.
+  // A request whose answer the killed operator never saw may be missing here; one too many may not be there.
   const made = (kind: string) =>
     proxy.requests.filter(({ verb, resource, status }) => verb === "create" && resource === kind && status === 201);
   expect(made("secrets").length).toBeLessThanOrEqual(5);
   expect(made("persistentvolumeclaims").length).toBeLessThanOrEqual(2);
-  expect(proxy.count({ verb: "delete" })).toBe(1); // the init Job, when it has been told
+  expect(proxy.count({ verb: "delete" })).toBe(1); // the init Job, once the status has its outcome
   for (const [resource, names] of owned) {
     for (const name of names) expect(controllerOf(await client.get(resource, stage.key(name)))?.uid).toBe(db.metadata.uid);
   }
   expect(await stage.names(kinds.secrets)).toEqual(["orders-app", "orders-replication", "orders-superuser", "orders-tls"]);
 });
 
-test("the init Job is there while the first server is made; one that ran out of tries is made anew", async () => {
+test("the init Job is there while an instance makes the data; one that ran out of tries is made anew", async () => {
   await using stage = await DatabaseStage.open("first-server", client, proxy);
   await stage.run();
   await stage.create({});

@@ -1,4 +1,4 @@
-// Certificates, then passwords: the application's Secret has the authorities in it. Both come before the Pods that mount them.
+// Certificates and passwords. Certificates come first, because the application's Secret has the authorities in it.
 import { rotateAnnotation, unprovenAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { doneUntil } from "../../../runtime/controller/steps.ts";
@@ -6,14 +6,14 @@ import { identityOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-/** Often enough to renew in time. */
+/** Often enough to renew certificates in time. */
 const lookAgainSeconds = 6 * 3600;
 const lookSoonSeconds = 60;
 
 export const credentials: SampleDBStep = async ({ db, client, deps, observed, findings }) => {
   const database = identityOf(db);
   if (observed.instances.some(({ problem }) => problem?.reason === "CreateContainerConfigError")) {
-    // The kubelet misses a Secret that the operator remembers.
+    // The kubelet does not find a Secret that the operator remembers: it was deleted.
     deps.authority.forget(database);
     deps.passwords.forget(db);
   }

@@ -1,4 +1,4 @@
-// Who may be evicted when, as the API server decides it by the budget that the operator keeps.
+// Which instances may be evicted when, as the API server decides by the operator's disruption budget.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
@@ -11,19 +11,19 @@ const { client } = new TestConnection(plane.kubeconfig);
 
 beforeAll(() => installKinds(plane, client));
 
-/** As kubectl drain does it: 201 where the Pod goes, 429 where it is to be tried again later. */
+/** Evicts as kubectl drain does: 201 where the Pod goes, 429 where kubectl would try again later. */
 async function evict({ namespace }: DatabaseStage, name: string): Promise<number | undefined> {
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { namespace, name } };
   return (await plane.request("POST", `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, eviction))?.status;
 }
 
-/** As Kubernetes has worked it out from the budget of now. */
+/** How many may go, as Kubernetes has computed it from the present budget. */
 const mayGo = async (stage: DatabaseStage) => {
   const { metadata, status } = await client.get(kinds.podDisruptionBudgets, stage.key("orders"));
   return status?.observedGeneration === metadata.generation ? status?.disruptionsAllowed : undefined;
 };
 
-test("nobody is evicted while a replica answers SQL and could not take over; what does not serve always may go", async () => {
+test("no instance is evicted while a replica answers SQL and could not take over; one that does not serve always may be", async () => {
   await using stage = await DatabaseStage.open("evicted", client, proxy);
   await stage.run();
   await stage.create({ replicas: 3, synchronousReplication: "Required" });

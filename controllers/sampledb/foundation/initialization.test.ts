@@ -17,7 +17,7 @@ const ended: Job = {
   status: { conditions: [{ type: "Complete", status: "True" }] },
 };
 
-/** With no script there is nothing to ask the API server for. */
+/** Without scripts, the step asks the API server for nothing. */
 function scope(initJob: Job): Scope {
   const found = findings({ initialization: { kind: "waiting" } });
   const deps = { cache: cacheOf(initJob), now };
@@ -32,7 +32,7 @@ function scope(initJob: Job): Scope {
   } as unknown as Scope;
 }
 
-test("an init Job that has succeeded is looked at again, because nothing else may bring the operator back to remove it", async () => {
+test("the step looks again at an init Job that has succeeded, because no watch may cause the reconcile that removes it", async () => {
   const here = scope(ended);
   const { result } = await initialization(here);
   expect(here.findings.initialization).toMatchObject({ kind: "done" });

@@ -1,4 +1,4 @@
-// The init Job: made with the first server, so that it waits for it, and run again when a script was corrected.
+// The init Job. It is made while the first instance makes the data, waits for it, and is made anew when a script is corrected.
 import { initializationAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
@@ -12,19 +12,19 @@ import { configMaps, secrets } from "../../kinds/kubernetes.ts";
 import { jobHindrance } from "../job-hindrance.ts";
 import { type Initialization, imageInUse, jobContext, type SampleDBStep, type Scope } from "../scope.ts";
 
-/** Scripts are the user's objects and are not watched: while one is wrong or missing they are read again after this. */
+/** Scripts are in the user's objects, which the operator does not watch. While one is wrong or missing, they are read again after this. */
 const lookAgainSeconds = 10;
-/** Once the status tells that it is done, the Job goes; and nothing else might bring the operator back for that. */
+/** The Job goes once the status says that it is done. No watch might cause the reconcile that removes it, so this does. */
 const removeSeconds = 1;
 
 export const initialization: SampleDBStep = async (scope) => {
   const { observed, findings } = scope;
   if (findings.initialization.kind === "done") {
     const job = initKey(scope);
-    if (findJob(scope.deps.cache, job.owner, job.key)) await removeJob(jobContext(scope), job); // the status has told it
+    if (findJob(scope.deps.cache, job.owner, job.key)) await removeJob(jobContext(scope), job); // the stored status has its outcome
     return done;
   }
-  if (!observed.bootstrapping && !observed.primary) return done; // the Job would wait for nobody
+  if (!observed.bootstrapping && !observed.primary) return done; // the Job would have no server to wait for
   findings.initialization = await initialized(scope);
   const { kind } = findings.initialization;
   if (kind === "running") return doneUntil(lookAtJobSeconds);
@@ -74,15 +74,15 @@ function initRequest(scope: Scope, texts: readonly ScriptText[]): JobRequest {
     inputs,
     inputsAnnotation: initializationAnnotation,
     repeatable: true,
-    successIsFinal: true, // a script that is edited later is not run
-    retrySeconds: 0, // as while no disk could be had for a server
+    successIsFinal: true, // a script that is edited later does not run
+    retrySeconds: 0, // its tries can run out before the first server is up, as while no volume can be had
     build: () => initJob(db, inputs, image),
   };
 }
 
 type ScriptText = { readonly kind: "text"; readonly digest: string } | { readonly kind: "missing"; readonly message: string };
 
-/** A digest of the text, and not the text: what a Secret holds is not kept here. */
+/** A digest in place of the text: the content of a Secret must not stay in memory. */
 async function scriptText({ client, key }: Scope, script: Script): Promise<ScriptText> {
   const { kind, name, key: entry } = scriptSource(script);
   const place = { namespace: key.namespace, name };

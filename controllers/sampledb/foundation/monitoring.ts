@@ -1,8 +1,8 @@
-// Has the Prometheus operator scrape the instances, where there is one.
+// The PodMonitor of the SampleDB, where the cluster has the Prometheus operator.
 import { doneUntil } from "../../../runtime/controller/steps.ts";
 import type { SampleDBStep } from "../scope.ts";
 
-/** The kind may come one day, and nothing tells of it. */
+/** Someone may install the Prometheus operator later, and no watch reports that. */
 const lookAgainSeconds = 3600;
 const tryAgainSeconds = 600;
 
@@ -11,7 +11,7 @@ export const monitoring: SampleDBStep = async ({ db, client, deps, log }) => {
     await deps.monitors.ensure(db, client);
     return doneUntil(lookAgainSeconds);
   } catch (error) {
-    // A database that nobody looks at is as ready as any.
+    // Only logged: a database without monitoring serves as well as any, so Ready must not depend on it.
     log.warn({ error: error as Error }, "the PodMonitor could not be written; it is tried again");
     return doneUntil(tryAgainSeconds);
   }

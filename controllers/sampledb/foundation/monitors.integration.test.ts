@@ -1,4 +1,4 @@
-// PodMonitors on a real API server, which serves their kind or does not, in this order.
+// PodMonitors on a real API server. The tests run in order: first without the kind, then with it, then without it again.
 import { beforeEach, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
@@ -25,7 +25,7 @@ function database(name: string): SampleDB {
 const one = database("1");
 const found = (db: SampleDB) => client.find(podMonitors, { namespace: "default", name: db.metadata.name });
 
-/** What it asked the API server for. */
+/** The requests that the action made to the API server. */
 async function requests(act: () => Promise<void>): Promise<string[]> {
   proxy.resetCounts();
   await act();
@@ -36,7 +36,7 @@ beforeEach(() => {
   time += 7 * hour;
 });
 
-test("where the kind is not served, that is asked once an hour, and nothing is written", async () => {
+test("where the kind is not served, the API server is asked once an hour, and nothing is written", async () => {
   const ensure = () => requests(() => monitors.ensure(one, client));
   expect(await ensure()).toEqual(["GET "]);
   expect(await ensure()).toEqual([]);
@@ -45,7 +45,7 @@ test("where the kind is not served, that is asked once an hour, and nothing is w
   expect(await ensure()).toEqual(["GET "]);
 });
 
-test("once the kind is there, each gets its own, and then it is quiet", async () => {
+test("once the kind is served, each SampleDB gets its PodMonitor, and then there are no requests", async () => {
   await client.create(definitions, podMonitorDefinition);
   await eventuallySucceeds("the kind is served", 30_000, () => client.list(podMonitors));
   await monitors.ensure(one, client);
@@ -55,7 +55,7 @@ test("once the kind is there, each gets its own, and then it is quiet", async ()
   expect(await requests(() => monitors.ensure(one, client))).toEqual(["GET ", "GET /namespaces/default/podmonitors/1"]);
 });
 
-test("labels come and go with the flag, and what was changed by hand is mended after some hours", async () => {
+test("a PodMonitor's labels come and go with the flag, and a deleted PodMonitor is back after some hours", async () => {
   await new Monitors({ labels: { release: "prometheus" }, now }).ensure(one, client);
   expect((await found(one))?.metadata.labels).toMatchObject({ release: "prometheus" });
   await monitors.ensure(one, client);
@@ -66,7 +66,7 @@ test("labels come and go with the flag, and what was changed by hand is mended a
   expect(await found(one)).toBeDefined();
 });
 
-test("someone else's is left alone, and not asked for again at once", async () => {
+test("a PodMonitor that someone else made is left alone, and not read again at once", async () => {
   const other = database("3");
   const theirs = { ...podMonitor(other, {}), metadata: { name: "3", namespace: "default" } };
   await client.create(podMonitors, theirs);
@@ -75,7 +75,7 @@ test("someone else's is left alone, and not asked for again at once", async () =
   expect((await found(other))?.metadata.ownerReferences).toBeUndefined();
 });
 
-test("a kind that is taken away is no error", async () => {
+test("a kind that is removed from the API server is no error", async () => {
   await monitors.ensure(one, client);
   await client.delete(definitions, { namespace: "", name: podMonitorDefinition.metadata.name });
   await eventually("the kind is gone", 60_000, async () => !(await client.serves(podMonitors)));

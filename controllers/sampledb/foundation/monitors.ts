@@ -1,5 +1,5 @@
-// The PodMonitors. Their kind comes with the Prometheus operator and may not be there, or come and go: so it is not watched, as a kind
-// that is not served would keep the whole operator waiting. What was seen is remembered for a while.
+// Writes PodMonitors. Their kind is there only with the Prometheus operator, and can come and go. So it is not watched: a watch of a kind
+// that is not served would keep the whole operator from starting. Instead, this class remembers for a while what it saw.
 import { appliedAnnotation } from "../../../api/annotations.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import { covers } from "../../../runtime/controller/difference.ts";
@@ -13,14 +13,14 @@ import { type PodMonitor, podMonitors } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 
 export interface MonitorsOptions {
-  /** On each PodMonitor. */
+  /** More labels for each PodMonitor. */
   readonly labels: Readonly<Record<string, string>>;
   readonly now: () => Date;
 }
 
-/** How long it is taken for granted that the kind is there or is not. */
+/** For this long the API server is not asked again whether it serves the kind. */
 const kindMilliseconds = 3_600_000;
-/** The same of an object that is as it should be, and of one that could not be written. */
+/** For this long a PodMonitor is not read again: one that was right, and one that could not be written. */
 const rightMilliseconds = 6 * 3_600_000;
 const wrongMilliseconds = 600_000;
 
@@ -33,7 +33,7 @@ export class Monitors {
     this.#options = options;
   }
 
-  /** Makes it so where the kind is served; costs no request when it was looked at not long ago. */
+  /** Writes the PodMonitor where the kind is served. Costs no request while the last look is remembered. */
   async ensure(db: SampleDB, client: KubeClient): Promise<void> {
     if (!(await this.#isServed(client))) return;
     const { labels, now } = this.#options;
@@ -49,7 +49,7 @@ export class Monitors {
       this.#seen.set(uid, until(rightMilliseconds));
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
-      this.#kind = undefined; // it has gone meanwhile
+      this.#kind = undefined; // the kind is gone meanwhile
       this.#seen.delete(uid);
     }
   }
@@ -74,7 +74,7 @@ async function write(client: KubeClient, desired: PodMonitor, owner: string): Pr
   if (!live || !covers(live, desired)) await client.apply(podMonitors, desired);
 }
 
-/** So that a label that is not wanted any more is noticed as well. */
+/** Adds a digest, so that a live object with a label that is no longer wanted differs, too. */
 function marked(desired: PodMonitor): PodMonitor {
   return { ...desired, metadata: { ...desired.metadata, annotations: { [appliedAnnotation]: digest(desired) } } };
 }

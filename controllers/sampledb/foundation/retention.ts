@@ -1,5 +1,5 @@
-// Volumes outlive their claims unless the user has said that data may go: a namespace that is deleted takes claims along without asking,
-// and then it is too late to say either.
+// Sets whether volumes outlive their claims: they do, unless `deletionPolicy` is Delete. It is set ahead of time, because a namespace
+// that is deleted takes the claims along without asking the operator.
 import { done } from "../../../runtime/controller/steps.ts";
 import type { SampleDBStep } from "../scope.ts";
 

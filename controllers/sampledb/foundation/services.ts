@@ -1,4 +1,4 @@
-// The ways in.
+// The Services of a SampleDB, and the EndpointSlice of the read-write Service.
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done } from "../../../runtime/controller/steps.ts";
 import { controllerOf } from "../../../runtime/kube/object.ts";
@@ -13,9 +13,9 @@ export const services: SampleDBStep = async ({ db, key: { namespace }, choices, 
   await objects.keep(db, "services", choices.digest, () =>
     [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
   );
-  // The API server chooses the family of the Service's address, and its endpoints must be of that one.
+  // The API server chooses the address family of the Service, and its endpoints must have the same.
   const family = deps.cache.watched(serviceKind).get({ namespace, name: namesOf(db).readWriteService })?.spec?.ipFamilies?.[0];
-  if (family === undefined) return done; // just made: it comes by the watch, long before anybody leads
+  if (family === undefined) return done; // just made: the watch brings it long before an instance leads
   await objects.keep(db, "slices", `${choices.digest} ${family}`, () => [wanted(endpointSlices, readWriteSlice(db, family))]);
   findings.confirmed.add("slice");
   return done;

@@ -1,4 +1,4 @@
-// Claims: made before their Pods, and grown before anything else is asked. A full disk is no reason to wait: growth is what mends it.
+// The claims: made before their Pods, and grown whatever state the database is in, because growth mends a full disk.
 import { reasons } from "../../../api/reasons.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
@@ -11,14 +11,14 @@ import { claimName } from "../../desired/names.ts";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
-/** Nobody tells when a StorageClass is changed. */
+/** StorageClasses are not watched, so a claim that can't grow is tried again after this. */
 const tryAgainSeconds = 30;
 
 export const storage: SampleDBStep = async (scope) => {
   const { db, observed, findings } = scope;
   let outcome = done;
   for (const existing of observed.claims.values()) if (!(await grow(scope, existing))) outcome = doneUntil(tryAgainSeconds);
-  // A database that sleeps needs no claims. They are made when it is woken.
+  // A hibernated database needs no new claims. They are made when it wakes.
   const wanted = db.spec.powerState === "Hibernated" ? 0 : db.spec.replicas;
   for (let ordinal = 0; ordinal < wanted; ordinal++) {
     if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
@@ -40,25 +40,25 @@ async function create({ db, client }: Scope, ordinal: number): Promise<void> {
   }
 }
 
-/** One that never got a volume has no data, unless it is to begin with a copy of something. */
+/** A claim that never got a volume has no data, unless it is to begin with a copy of another volume or a snapshot. */
 export function mayHaveData({ spec }: PersistentVolumeClaim): boolean {
   return Boolean(spec?.volumeName || spec?.dataSource || spec?.dataSourceRef);
 }
 
-/** Nothing is lost by it. Kubernetes lets nobody change such a claim, and what is wrong about it would stand in the way of whoever takes it up. */
+/** Removes a claim without data. Kubernetes lets nobody change such a claim, so a wrong size or class could not be corrected otherwise. */
 export async function removeEmpty({ client }: Pick<Scope, "client">, existing: PersistentVolumeClaim): Promise<void> {
-  const { uid, resourceVersion } = existing.metadata; // as it was read: it may have got one since
+  const { uid, resourceVersion } = existing.metadata; // as it was read: it may have got a volume since
   await client.delete(persistentVolumeClaims, keyOf(existing), { uid, resourceVersion }).catch(ignoreNotFound);
 }
 
-/** Whether it asks for the size of now. Claims of instances that are not wanted grow too: they may be again, and then stand in the way. */
+/** Returns false where the claim can't grow. Claims beyond `replicas` grow, too: their instances may be wanted again. */
 async function grow(scope: Scope, existing: PersistentVolumeClaim): Promise<boolean> {
   const { db, client, findings, deps } = scope;
   const { size } = db.spec.storage;
   const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
   if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return true;
   if (!mayHaveData(existing)) {
-    await removeEmpty(scope, existing); // its end brings us back, for a new one
+    await removeEmpty(scope, existing); // the watch reports its end, and the next reconcile makes a new one
     return true;
   }
   try {

@@ -1,10 +1,10 @@
-// For tests without a provisioner: the volumes that it would make.
+// For tests without a provisioner: makes the volumes that a provisioner would make.
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import type { Key } from "../../../runtime/kube/object.ts";
 import { eventually } from "../../../tools/eventually.ts";
 import { type PersistentVolume, persistentVolumeClaims, persistentVolumes } from "../../kinds/kubernetes.ts";
 
-/** Resolves once the claim has its volume, whose name is its own with the namespace before it. */
+/** Resolves once the claim is bound. The volume's name is namespace and name of the claim. */
 export async function bind(client: KubeClient, claim: Key, spec: Partial<PersistentVolume["spec"]> = {}): Promise<Key> {
   const volume = { namespace: "", name: `${claim.namespace}-${claim.name}` };
   await client.create(persistentVolumes, {

@@ -1,8 +1,8 @@
-// What becomes of a volume when its claim goes. A claim can go without the operator being asked: with its namespace, or by a person's hand.
+// Sets whether a volume is retained when its claim goes. A claim can go without the operator: with its namespace, or deleted by a person.
 //
-// Volumes are not watched: the cluster has many, and few are ours. The claim carries a note of what its volume was told, so that a look at
-// the cache is enough and no replica of the operator relies on its own memory. The note never promises more than the volume has: "keep" is
-// noted after the volume was told, and taken back before it is told otherwise.
+// Volumes are not watched: a cluster has many, and few are ours. So the claim has a note of the fate that was set on its volume. The note
+// comes from the cache, so no replica of the operator relies on its own memory. The note never promises more than the operator did:
+// "keep" is noted after the volume was changed, and taken back before the volume is changed again.
 import { formerPolicyAnnotation, volumeFateAnnotation } from "../../../api/annotations.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
@@ -10,35 +10,38 @@ import { Forbidden, ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { type PersistentVolume, type PersistentVolumeClaim, persistentVolumeClaims, persistentVolumes } from "../../kinds/kubernetes.ts";
 
-/** `keep`: the volume outlives its claim. `release`: it goes with its claim, if it did before the operator came. */
+/** `keep`: the volume outlives its claim. `release`: the volume gets back the reclaim policy that it had before the operator changed it. */
 export type Fate = "keep" | "release";
 
-/** A volume that the operator may not read, or that is another claim's, is asked for again after this. */
+/** A volume that the operator may not read, or that is another claim's, is read again after this. */
 const outOfReachMilliseconds = 3_600_000;
 
 export class Volumes {
   readonly #now: () => Date;
-  /** By the uid of the claim: until when its volume is not asked for again. */
+  /** By the uid of the claim: until when its volume is not read again. */
   readonly #outOfReach = new BoundedMap<number>(20_000);
 
   constructor(now: () => Date) {
     this.#now = now;
   }
 
-  /** Tells the volume, unless the claim's note says that it knows. Where the operator has no rights to volumes, the class decides. */
+  /** Sets the fate, unless the claim's note says that it is set. Where the operator has no rights to volumes, the StorageClass decides. */
   async ensure(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate): Promise<void> {
     const { uid = "" } = claim.metadata;
     if (!claim.spec?.volumeName || noteOf(claim) === fate || (this.#outOfReach.get(uid) ?? 0) > this.#now().getTime()) return;
     if (!(await this.tell(client, claim, fate))) this.#outOfReach.set(uid, this.#now().getTime() + outOfReachMilliseconds);
   }
 
-  /** Asks the volume itself, whatever the note says: for the moment before a claim goes. False where the volume is out of reach. */
+  /**
+   * Sets the fate on the volume itself, whatever the note says: for the moment before a claim goes. False where the volume is out of
+   * reach.
+   */
   async tell(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate): Promise<boolean> {
     const key = { namespace: "", name: claim.spec?.volumeName ?? "" };
     if (key.name === "") return false;
     try {
       const volume = await client.find(persistentVolumes, key);
-      if (!volume || volume.spec?.claimRef?.uid !== claim.metadata.uid) return false; // a copy of a claim names another claim's volume
+      if (!volume || volume.spec?.claimRef?.uid !== claim.metadata.uid) return false; // a claim copied by hand names another's volume
       const change = changeFor(volume, fate);
       const noted = fate === "release" && change && noteOf(claim) === "keep" ? await note(client, claim, "releasing") : claim;
       if (change) await client.mergePatch(persistentVolumes, key, change);
@@ -66,7 +69,7 @@ function noteOf({ metadata: { annotations, uid } }: PersistentVolumeClaim): stri
   return of === uid ? fate : undefined;
 }
 
-/** Onto the claim as it was read. */
+/** Writes to the claim only as it was read. */
 async function note(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate | "releasing") {
   const { uid, resourceVersion } = claim.metadata;
   const annotations = { [volumeFateAnnotation]: `${fate}/${uid}` };

@@ -1,10 +1,10 @@
-// Asks instances what only they know, once each; one that serves an old certificate is told to read the new one.
+// Asks each instance once for its version and its certificate. Patroni reloads where an instance serves an old certificate.
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { Instance } from "../../database/instance.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { versionText } from "./inspections.ts";
 
-/** The kubelet brings a new Secret to the Pods within a minute or two. */
+/** The kubelet updates a mounted Secret within a minute or two. */
 const lookAgainSeconds = 60;
 
 export const inspection: SampleDBStep = async (scope) => {
@@ -15,7 +15,7 @@ export const inspection: SampleDBStep = async (scope) => {
   return answers.every((answered) => answered) ? done : doneUntil(lookAgainSeconds);
 };
 
-/** Whether it is as it should be. One that can't be asked is asked again later: it is no reason to hold anything up. */
+/** Whether it serves the newest certificate. An instance that does not answer is asked again later, and delays no other step. */
 async function inspect({ db, deps, findings: { serving }, signal, log }: Scope, instance: Instance): Promise<boolean> {
   try {
     const patroni = await deps.patroni(db, instance);

@@ -1,12 +1,12 @@
-// What can be learnt of an instance only by asking it: its version, and which certificate it serves. Asked once, and remembered.
+// The memory of what only an instance itself knows: its version, and the certificate that it serves.
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 
 export interface Inspection {
-  /** Of the certificate that it serves. */
+  /** SHA-256 of the certificate that it serves. */
   readonly fingerprint: string;
-  /** When it ends. */
+  /** When that certificate expires. */
   readonly expires: Date | undefined;
-  /** The authorities that came with that certificate, once it serves the newest. */
+  /** The authorities that it has read. Known only once it serves the newest certificate, which comes with them. */
   readonly authorities: string | undefined;
   /** Such as 17.5. */
   readonly version: string | undefined;

@@ -17,69 +17,105 @@ const running: RangeInputs = {
 const none = { primary: undefined } as const;
 const hibernated = { ...running, powerState: "Hibernated" } as const;
 
-describe("running", () => {
+describe("the range of a running database", () => {
   test.each<[string, Partial<RangeInputs>, InstanceRange]>([
     [
-      "fewer while the first is being made: it may be any of them",
+      "does not shrink while an instance makes the data: it may be any of them",
       { initialized: false, wanted: 1, ...none, lastPrimary: undefined },
       range(0, 3),
     ],
-    ["new: all at once", { initialized: false, current: undefined, pods: [], ...none, lastPrimary: undefined }, range(0, 3)],
-    ["as it is", {}, range(0, 3)],
-    ["more are wanted", { wanted: 5 }, range(0, 5)],
-    ["fewer are wanted", { wanted: 1 }, range(0, 1)],
-    ["fewer, and the primary is beyond: it stays until it has handed over", { wanted: 1, primary: 2 }, range(0, 3)],
-    ["fewer, and nobody leads: nobody is taken away", { wanted: 1, ...none }, range(0, 3)],
-    ["more, and nobody leads", { wanted: 5, ...none }, range(0, 5)],
     [
-      "nobody leads, and who led last was taken away by hand",
+      "has all instances at once when the database is new",
+      { initialized: false, current: undefined, pods: [], ...none, lastPrimary: undefined },
+      range(0, 3),
+    ],
+    ["stays as it is when nothing changed", {}, range(0, 3)],
+    ["grows with replicas", { wanted: 5 }, range(0, 5)],
+    ["shrinks with replicas", { wanted: 1 }, range(0, 1)],
+    ["includes a primary beyond replicas until it has handed over", { wanted: 1, primary: 2 }, range(0, 3)],
+    ["does not shrink while no instance leads", { wanted: 1, ...none }, range(0, 3)],
+    ["grows with replicas while no instance leads", { wanted: 5, ...none }, range(0, 5)],
+    [
+      "includes the last primary while no instance leads, even if it was scaled away by hand",
       { wanted: 1, current: range(0, 1), pods: [0], ...none, lastPrimary: 1 },
       range(0, 2),
     ],
-    ["woken: the last primary alone", { current: range(1, 0), pods: [], ...none, lastPrimary: 1 }, range(1, 1)],
-    ["woken, the last primary is not there yet", { current: range(1, 1), pods: [1], ...none, lastPrimary: 1 }, range(1, 1)],
+    ["is the last primary alone after waking", { current: range(1, 0), pods: [], ...none, lastPrimary: 1 }, range(1, 1)],
+    ["stays the last primary alone until it leads", { current: range(1, 1), pods: [1], ...none, lastPrimary: 1 }, range(1, 1)],
     [
-      "woken, and the last primary is gone for good: the others",
+      "has all instances after waking when the last primary was given up",
       { current: range(1, 1), pods: [1], ...none, lastPrimary: 1, givenUp: true },
       range(0, 3),
     ],
-    ["asleep, and given up before it is woken", { current: range(1, 0), pods: [], ...none, lastPrimary: 1, givenUp: true }, range(0, 3)],
     [
-      "taken up, and the last primary is gone for good",
+      "has all instances on waking when the last primary was given up in hibernation",
+      { current: range(1, 0), pods: [], ...none, lastPrimary: 1, givenUp: true },
+      range(0, 3),
+    ],
+    [
+      "has all instances of data that is taken up when the last primary was given up",
       { current: undefined, pods: [], ...none, lastPrimary: 1, givenUp: true },
       range(0, 3),
     ],
-    ["woken, it leads: now the others", { current: range(1, 1), pods: [1], primary: 1, lastPrimary: 1 }, range(0, 3)],
-    ["woken with fewer wanted", { wanted: 1, current: range(2, 0), pods: [], ...none, lastPrimary: 2 }, range(2, 1)],
-    ["taken up: the last primary alone", { current: undefined, pods: [], ...none, lastPrimary: 2 }, range(2, 1)],
-    ["taken up, it was beyond what is wanted", { wanted: 2, current: undefined, pods: [], ...none, lastPrimary: 6 }, range(6, 1)],
-    ["taken up, it leads from beyond", { wanted: 2, current: range(6, 1), pods: [6], primary: 6, lastPrimary: 6 }, range(0, 7)],
-    ["taken up, and who led is not known", { current: undefined, pods: [], ...none, lastPrimary: undefined }, range(0, 1)],
-    ["woken while it was going to sleep", { current: range(1, 1), pods: [0, 1], primary: 1, lastPrimary: 1 }, range(0, 3)],
+    [
+      "has all instances once the last primary leads after waking",
+      { current: range(1, 1), pods: [1], primary: 1, lastPrimary: 1 },
+      range(0, 3),
+    ],
+    [
+      "is the last primary alone after waking, even if it is beyond replicas",
+      { wanted: 1, current: range(2, 0), pods: [], ...none, lastPrimary: 2 },
+      range(2, 1),
+    ],
+    ["is the last primary alone for data that is taken up", { current: undefined, pods: [], ...none, lastPrimary: 2 }, range(2, 1)],
+    [
+      "is the last primary alone for data that is taken up, even if it is beyond replicas",
+      { wanted: 2, current: undefined, pods: [], ...none, lastPrimary: 6 },
+      range(6, 1),
+    ],
+    [
+      "reaches to a primary beyond replicas that leads data that was taken up",
+      { wanted: 2, current: range(6, 1), pods: [6], primary: 6, lastPrimary: 6 },
+      range(0, 7),
+    ],
+    [
+      "is the first instance alone for data that is taken up with an unknown last primary",
+      { current: undefined, pods: [], ...none, lastPrimary: undefined },
+      range(0, 1),
+    ],
+    [
+      "has all instances when a database is woken that was still stopping",
+      { current: range(1, 1), pods: [0, 1], primary: 1, lastPrimary: 1 },
+      range(0, 3),
+    ],
   ])("%s", (_, told, expected) => expect(instanceRange({ ...running, ...told })).toEqual(expected));
 });
 
-describe("hibernation", () => {
+describe("the range of a database that is to be hibernated", () => {
   test.each<[string, Partial<RangeInputs>, InstanceRange]>([
-    ["replicas first", {}, range(0, 1)],
-    ["replicas first, whichever is primary", { primary: 2 }, range(2, 1)],
-    ["replicas are still going", { current: range(2, 1), primary: 2, pods: [1, 2] }, range(2, 1)],
-    ["then the primary", { current: range(2, 1), primary: 2, pods: [2] }, range(2, 0)],
-    ["a single one", { wanted: 1, current: range(0, 1), pods: [0] }, range(0, 0)],
-    ["nobody leads: who led last stops last", { ...none, lastPrimary: 1 }, range(1, 1)],
-    ["who led last is not there: all stop", { ...none, lastPrimary: 1, pods: [0, 2] }, range(1, 0)],
-    ["it is asleep", { ...none, current: range(2, 0), pods: [], lastPrimary: 2 }, range(2, 0)],
-    ["its StatefulSet was taken from its Pods: replicas first all the same", { current: undefined, primary: 1 }, range(1, 1)],
-    ["it never was", { ...none, current: undefined, pods: [], lastPrimary: undefined, initialized: false }, range(0, 0)],
+    ["is the primary alone while replicas stop", {}, range(0, 1)],
+    ["is the primary alone while replicas stop, whatever its ordinal", { primary: 2 }, range(2, 1)],
+    ["stays the primary alone while a replica is still stopping", { current: range(2, 1), primary: 2, pods: [1, 2] }, range(2, 1)],
+    ["is empty once only the primary is left", { current: range(2, 1), primary: 2, pods: [2] }, range(2, 0)],
+    ["is empty at once for a single instance", { wanted: 1, current: range(0, 1), pods: [0] }, range(0, 0)],
+    ["is the last primary alone while no instance leads", { ...none, lastPrimary: 1 }, range(1, 1)],
+    ["is empty when the last primary has no Pod", { ...none, lastPrimary: 1, pods: [0, 2] }, range(1, 0)],
+    ["stays empty in hibernation", { ...none, current: range(2, 0), pods: [], lastPrimary: 2 }, range(2, 0)],
+    ["is the primary alone when the StatefulSet was deleted and left its Pods", { current: undefined, primary: 1 }, range(1, 1)],
+    [
+      "is empty for a database that never ran",
+      { ...none, current: undefined, pods: [], lastPrimary: undefined, initialized: false },
+      range(0, 0),
+    ],
   ])("%s", (_, told, expected) => expect(instanceRange({ ...hibernated, ...told })).toEqual(expected));
 });
 
-/** A cluster that obeys: Pods come and go as the range says, and Patroni elects and switches over. */
+/** A simulated cluster: Pods come and go as the range says, and Patroni elects and switches over. */
 interface Cluster {
   current: InstanceRange | undefined;
   pods: Set<number>;
   primary: number | undefined;
-  /** The only one that has everything. */
+  /** The only instance that is sure to have every commit. */
   lastPrimary: number | undefined;
 }
 
@@ -89,7 +125,7 @@ function step(cluster: Cluster, wanted: number, powerState: RangeInputs["powerSt
   const next = instanceRange({ wanted, powerState, current, pods: [...cluster.pods], primary, lastPrimary, givenUp, initialized: true });
   const within = ({ start, count }: InstanceRange, ordinal: number) => ordinal >= start && ordinal < start + count;
   const stays = (ordinal: number) => within(next, ordinal);
-  const goesAlready = current !== undefined && primary !== undefined && !within(current, primary); // somebody else has said so
+  const goesAlready = current !== undefined && primary !== undefined && !within(current, primary); // it was scaled away by hand
   if (primary !== undefined && !stays(primary) && !goesAlready)
     expect([...cluster.pods], "the primary is taken away last").toEqual([primary]);
   if (primary !== undefined && powerState === "Running") expect(stays(primary), "a primary that serves stays").toBe(true);
@@ -97,7 +133,7 @@ function step(cluster: Cluster, wanted: number, powerState: RangeInputs["powerSt
   cluster.pods = new Set([...cluster.pods].filter(stays));
   for (let ordinal = next.start; ordinal < next.start + next.count; ordinal++) cluster.pods.add(ordinal);
   if (primary !== undefined && !cluster.pods.has(primary)) cluster.primary = undefined;
-  // Whoever has everything leads; the others follow it and may be handed the lead.
+  // The last primary leads; the others follow it and may take over.
   if (cluster.primary === undefined && lastPrimary !== undefined && cluster.pods.has(lastPrimary)) cluster.primary = lastPrimary;
   else if (powerState === "Running" && cluster.primary !== undefined && cluster.primary >= wanted && cluster.pods.has(0))
     cluster.primary = 0;
@@ -113,7 +149,7 @@ const start = fc.record({
 });
 const wish = fc.record({ wanted: fc.integer({ min: 1, max: 9 }), powerState: fc.constantFrom("Running" as const, "Hibernated" as const) });
 
-test("whatever it begins with and however often the wish changes, it ends as wanted, and the primary never goes before the others", () => {
+test("from any start and after any changes of mind, the range ends as wanted, and the primary never goes before the others", () => {
   fc.assert(
     fc.property(
       start,

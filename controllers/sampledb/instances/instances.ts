@@ -1,5 +1,4 @@
-// The StatefulSet with as many instances as are to run now.
-
+// The StatefulSet: how many instances run, and with which template. Also removes the claims that scaling down leaves, where data may go.
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, type StepResult, waitFor } from "../../../runtime/controller/steps.ts";
@@ -16,7 +15,7 @@ import { givenUp } from "../orders/replacement-order.ts";
 import type { Part, SampleDBStep, Scope } from "../scope.ts";
 import { instanceRange } from "./instance-range.ts";
 
-/** Pods use each of these by its name. A foreign object of the name would lend them its data, its token, its settings or its password. */
+/** Pods use each of these by its name. A stranger's object of the name would give them its data, token, settings or passwords. */
 const needed: readonly Part[] = ["volumes", "credentials", "account", "configuration", "slice"];
 
 export const instances: SampleDBStep = async (scope) => {
@@ -30,7 +29,7 @@ export const instances: SampleDBStep = async (scope) => {
   return done;
 };
 
-/** Stops the instances of a database that is to sleep, the primary last. */
+/** Stops the instances of a database that is to be hibernated, the primary last. */
 export const hibernation: SampleDBStep = async (scope) => {
   const lacking = lackingParts(scope);
   if (lacking) return lacking;
@@ -45,7 +44,7 @@ function lackingParts({ findings }: Scope): StepResult | undefined {
   return lacking.length === 0 ? undefined : waitFor(`its ${lacking.join(", ")}`, awaitChange);
 }
 
-/** Which ordinals are to run now, if it is to run or to sleep. */
+/** The ordinals that run now in this power state. */
 export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["powerState"]): InstanceRange {
   return instanceRange({
     wanted: db.spec.replicas,
@@ -59,7 +58,7 @@ export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["
   });
 }
 
-/** Their number alone: nothing else of the StatefulSet changes, whatever is on trial. */
+/** Changes the range of the StatefulSet and nothing else: its template may have a change that is still on trial. */
 export async function applyRange(
   { observed: { statefulSet: existing, range: current }, client }: Scope,
   range: InstanceRange,
@@ -93,7 +92,7 @@ async function applyInstances(scope: Scope, range: InstanceRange): Promise<void>
   }
 }
 
-/** Before the database is stopped: the operator that starts it again must know where the newest data is. */
+/** Called before the database stops: the operator that starts it again must know which volume has the newest data. */
 export async function noteLastPrimary({
   db,
   observed: { patroni, primary },
@@ -104,24 +103,24 @@ export async function noteLastPrimary({
   if (lock && last !== undefined && lock.lastPrimary !== last) await lock.noteLastPrimary(client, last);
 }
 
-/** Clears Patroni's mark of a bootstrap when no Pod is at it, as where the SampleDB was deleted meanwhile: the next Pod would wait for ever. */
+/** Clears Patroni's `initialize` marker when no Pod is bootstrapping; otherwise the next Pod waits for ever for the one that set it. */
 async function forgetMaking({ observed: { bootstrapping, patroni, instances: there, range }, client }: Scope): Promise<void> {
   if (bootstrapping && there.length === 0 && (range?.count ?? 0) === 0) await patroni.settings?.forgetBootstrap(client);
 }
 
-/** A primary that is not to stay hands over first. */
+/** A primary with an ordinal beyond `replicas` hands over before it goes. */
 async function evacuate(scope: Scope): Promise<void> {
   const { db, observed } = scope;
   const { primary } = observed;
   if (!primary || primary.ordinal < db.spec.replicas) return;
-  // Who answers counts for commits within seconds: handed over before, they would wait for the primary that was.
+  // A replica that answers SQL counts for commits within seconds. After an earlier handover, commits would wait for the former primary.
   if (unprepared(observed).some(({ ready }) => ready)) return;
-  // Not always one that is to stay: where Patroni lets only one take over, the way there may have two steps.
+  // It may have an ordinal beyond `replicas` as well: where Patroni lets only that one take over, a second handover follows.
   const heir = observed.instances.find(({ ordinal, ready, mayTakeOver }) => ordinal < primary.ordinal && ready && mayTakeOver);
   if (heir) await switchover(scope, primary, heir);
 }
 
-/** Only when told that data may go: otherwise a claim stays for the day when its instance is wanted again. */
+/** Only where `deletionPolicy` is Delete. Otherwise a claim stays, for when its instance is wanted again. */
 async function removeClaims({ db, observed, client, deps }: Scope, range: InstanceRange): Promise<void> {
   if (db.spec.deletionPolicy !== "Delete" || !observed.primary || observed.range?.count !== db.spec.replicas || range.start !== 0) return;
   const inUse = new Set(observed.instances.map(({ ordinal }) => claimName(db, ordinal)));

@@ -1,4 +1,4 @@
-// Pods that a StatefulSet or a Job may not make: a quota or an admission rule refuses them, and tells it in events alone.
+// Blockers for Pods that a StatefulSet or a Job can't make, because a quota or an admission rule refuses them. Only Events say so.
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";
@@ -8,7 +8,7 @@ import { events, type Job, jobs, type StatefulSet } from "../../kinds/kubernetes
 import { byDatabase } from "../../watches.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
-/** Kubernetes' own controllers make a Pod within a second or two. */
+/** Kubernetes' own controllers make a Pod within a second or two; much longer means that it is refused. */
 const patienceSeconds = 15;
 
 export const podShortage: SampleDBStep = async (scope) => {
@@ -33,7 +33,7 @@ interface Maker {
   readonly isShort: boolean;
 }
 
-/** The StatefulSet, and every Job of the database, whoever owns it. */
+/** The StatefulSet, and every Job of the database, whichever object owns it. */
 function makersOf({ observed: { statefulSet, instances }, deps: { cache }, key: { namespace, name } }: Scope): Maker[] {
   const isShort = (job: Job) => !jobSucceeded(job) && !jobFailed(job) && newestPod(cache, job) === undefined;
   const ofDatabase = cache.watched(jobs).listBy(byDatabase, `${namespace}/${name}`);

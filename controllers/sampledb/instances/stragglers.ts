@@ -1,6 +1,7 @@
-// Copies a replica anew that does not follow its primary.
+// Has a replica copied anew that does not follow its primary.
 //
-// Patroni does so by itself where histories have parted. Where the primary has thrown away log that the replica needs, Patroni waits for ever.
+// Patroni does so by itself where the timelines have parted. Where the primary has removed log that the replica needs, Patroni waits for
+// ever.
 import { replaceAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
@@ -8,11 +9,11 @@ import type { Instance } from "../../database/instance.ts";
 import { toldSeconds } from "../../telling/blockers.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
-/** A replica whose primary has just changed needs a moment, which is not worth telling. */
+/** After a change of primary a replica needs a moment to follow, which is no blocker yet. */
 const tellAfterSeconds = 20;
-/** A replica that answers and has waited for so long waits in vain. */
+/** A replica that answers SQL and has not followed for so long never will. */
 const patienceSeconds = 120;
-/** A replica that replays what was written while it was copied has work for hours: it is told, and its good copy is kept. */
+/** A replica may replay for hours the log from while it was copied. Its copy is good, so it gets a blocker only, and is not copied anew. */
 const startingPatienceSeconds = 600;
 
 const lookAgainSeconds = 30;
@@ -20,7 +21,7 @@ const lookAgainSeconds = 30;
 export const stragglers: SampleDBStep = async (scope) => {
   const { observed, deps } = scope;
   const { primary, instances } = observed;
-  // Without a primary there is nothing to follow and nothing to copy: the patience begins when it is back.
+  // Without a primary there is nothing to follow and nothing to copy. The patience begins when it is back.
   const replicas = primary?.ready ? instances.filter(({ role, going }) => role === "Replica" && !going) : [];
   const starting = replicas.filter(({ starting, ready }) => starting && !ready);
   const behind = replicas.filter(({ ready, streaming }) => ready && !streaming);
@@ -30,7 +31,7 @@ export const stragglers: SampleDBStep = async (scope) => {
   }
   for (const instance of starting) if (deps.patience.seconds(startOf(instance)) >= startingPatienceSeconds) tellStarting(scope, instance);
   const lost = behind.filter((instance) => primary && isLost(scope, instance, primary));
-  // One at a time: while it is copied, the others are copies too.
+  // One at a time: the data of the others may be needed meanwhile.
   if (lost[0] && primary) await copyAnew(scope, lost[0], primary);
   return behind.length + starting.length > 0 ? doneUntil(lookAgainSeconds) : done;
 };
@@ -38,8 +39,8 @@ export const stragglers: SampleDBStep = async (scope) => {
 const startOf = ({ uid }: Instance) => `${uid}/starting`;
 
 /**
- * The copy throws the replica's data away. So both must have lasted: this process has seen it all the while, and the stored status has told it.
- * Memory alone would go on counting through a pause, or from before another replica of the operator led.
+ * A new copy discards the replica's data. So both must have lasted: this process has seen it without a gap, and the stored status has had
+ * the blocker. The status alone says nothing about gaps in looking, and nothing destructive may rest on the memory of one process.
  */
 function isLost({ db, deps, findings }: Scope, { uid, podName }: Instance, primary: Instance): boolean {
   const seen = deps.patience.seconds(uid);

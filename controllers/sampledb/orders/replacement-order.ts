@@ -1,4 +1,4 @@
-// A person's order to make an instance anew, by annotation.
+// The order to make an instance anew, given by annotation.
 import { replaceAnnotation } from "../../../api/annotations.ts";
 import { type DatabaseView, lastPrimary } from "../../database/view.ts";
 import { podName } from "../../desired/names.ts";
@@ -6,7 +6,7 @@ import type { SampleDB } from "../../kinds/sampledb-io.ts";
 
 interface ReplacementOrder {
   readonly name: string;
-  /** Once it is begun: the uid of the claim. */
+  /** Once the operator has begun: the uid of the claim that is to go. */
   readonly claimed: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// An instance that is gone for good is made anew on a person's word: its volume goes once, and nobody else's.
+// The order to make an instance anew: its volume goes once, and no other volume does.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
@@ -42,7 +42,7 @@ async function madeAnew(stage: DatabaseStage, name: string, before: Awaited<Retu
   expect(untouched).toEqual(others);
 }
 
-test("its volume and its Pod are made anew, and the order is taken off", async () => {
+test("the order replaces the claim and the Pod of the instance, and then the annotation goes", async () => {
   await using stage = await open("replaced");
   const before = await claims(stage);
   const { uid } = (await client.get(kinds.pods, stage.key("orders-2"))).metadata;
@@ -55,7 +55,7 @@ test("its volume and its Pod are made anew, and the order is taken off", async (
   expect(await notes(stage)).toContainEqual("orders-2 begins with an empty volume");
 });
 
-test("what was done before the operator was killed is not done again", async () => {
+test("an order whose claim is gone already is settled without deleting the new claim, as after a kill of the operator", async () => {
   await using stage = await open("resumed");
   const before = await claims(stage);
   await order(stage, "orders-2/the-uid-of-the-volume-that-went");
@@ -65,8 +65,8 @@ test("what was done before the operator was killed is not done again", async () 
 
 test.each([
   ["the primary", "orders-1", "orders-1 is the primary: switch over first"],
-  ["one beyond those that are wanted", "orders-3", "there is no instance orders-3"],
-  ["another database's, whose name ends like ours", "other-orders-2", "there is no instance other-orders-2"],
+  ["one beyond replicas", "orders-3", "there is no instance orders-3"],
+  ["another database's instance, whose name ends like ours", "other-orders-2", "there is no instance other-orders-2"],
 ])("%s is not replaced: the order is dropped, and an Event says why", async (what, name, why) => {
   await using stage = await open(`refused-${what.split(" ")[0]}`);
   const before = await claims(stage);
@@ -76,7 +76,7 @@ test.each([
   expect(await claims(stage)).toEqual(before);
 });
 
-test("without a primary to copy from it waits, and says so; then it goes on", async () => {
+test("the order waits while there is no primary to copy from, with a blocker, and then goes on", async () => {
   await using stage = await open("waits");
   const before = await claims(stage);
   const status = { conditions: [{ type: "Ready", status: "False" }] };
@@ -89,14 +89,14 @@ test("without a primary to copy from it waits, and says so; then it goes on", as
   await madeAnew(stage, "data-orders-2", before);
 });
 
-test("woken without the volume of the last primary: the others start, and when one of them leads it is made anew", async () => {
+test("on waking without the last primary's volume, the order starts the others, and replaces it when one of them leads", async () => {
   await using stage = await open("woken");
   const before = await claims(stage);
   await stage.change({ powerState: "Hibernated" });
   await stage.becomes("Hibernated");
   await client.mergePatch(kinds.configMaps, stage.key("orders-leader"), { metadata: { annotations: { leader: null } } });
   await stage.change({ powerState: "Running" });
-  await stage.podsAre("orders-1"); // for ever, if its volume is gone
+  await stage.podsAre("orders-1"); // alone for ever, if its volume is gone
   await order(stage, "orders-1");
   await stage.podsAre("orders-0", "orders-1", "orders-2");
   expect(await claims(stage)).toEqual(before);

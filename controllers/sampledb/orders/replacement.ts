@@ -1,4 +1,4 @@
-// An instance whose volume or node is gone for good is made anew on a person's word: only a person knows that it won't come back.
+// Carries out the order to make an instance anew whose volume or node is gone for good. Only a person knows that it won't come back.
 import { replaceAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
@@ -32,11 +32,11 @@ export const replacement: SampleDBStep = async (scope) => {
   if (!observed.primary?.ready) {
     const message = `${name} is to be made anew, and there is no primary to copy from`;
     findings.blockers.push({ reason: reasons.replacementWaits, message, remedy: `wait, or take the annotation ${replaceAnnotation} off` });
-    return done; // a primary brings us back
+    return done; // a new primary causes the next reconcile
   }
   const claim = observed.claims.get(claimName(db, ordinalOf(name)));
   if (claimed === undefined) {
-    // Which data is to go is written down first: whoever goes on after a crash must not take the new volume as well.
+    // The claim's uid is noted first: after a crash, the next operator must not delete the new claim as well.
     await settle(scope, `${name}/${claim?.metadata.uid ?? "none"}`);
     return doneUntil(lookAgainSeconds);
   }
@@ -50,19 +50,19 @@ export const replacement: SampleDBStep = async (scope) => {
     });
     return done;
   }
-  if ((await leaderNow(db, client)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache heard of it
+  if ((await leaderNow(db, client)) === name) return doneUntil(lookAgainSeconds); // it was elected since the cache was updated
   await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claimed }).catch(ignoreNotFound);
   const pod = observed.instances.find(({ podName }) => podName === name);
-  // Without a word to the kubelet: it may be gone as well, and the Pod keeps the claim.
+  // Without grace: the kubelet may be gone, too, and would never confirm the end. The claim stays for as long as the Pod is there.
   if (pod)
     await client.delete(pods, { namespace: scope.key.namespace, name }, { uid: pod.uid, gracePeriodSeconds: 0 }).catch(ignoreNotFound);
   return doneUntil(lookAgainSeconds);
 };
 
-/** Its data must be somewhere else. */
+/** Refuses an instance that does not exist, and the primary, whose data may be nowhere else. */
 function whyNot({ db, observed: { primary } }: Scope, name: string): string | undefined {
   const ordinal = ordinalOf(name);
-  // The claim goes by its ordinal: a name that only ends like one of ours would take a claim that was not meant.
+  // The claim is found by the ordinal. So the whole name must match: `other-2` must not delete the claim of this database's instance 2.
   if (!(ordinal < db.spec.replicas) || name !== podName(db, ordinal)) return `there is no instance ${name}`;
   if (primary?.ready && primary.podName === name) return `${name} is the primary: switch over first`;
   return undefined;

@@ -1,4 +1,4 @@
-// A new password for the application: PostgreSQL has it before the Secret, and nothing that is interrupted leaves it with one of them alone.
+// A new password for the application: PostgreSQL gets it before the Secret does, and no interruption leaves only one of them with it.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
@@ -46,7 +46,7 @@ async function serving(namespace: string) {
   return { stage, operator, stop, former: await password(stage, "orders-app") };
 }
 
-test("the Secret changes when PostgreSQL knows, with all that is made from it; then nothing is left", async () => {
+test("a rotation changes the Secret, with its uri, once PostgreSQL knows the password, and leaves no Job or second Secret", async () => {
   const { stage, former } = await serving("rotated");
   await using _ = stage;
   await order(stage, "app");
@@ -67,7 +67,7 @@ test("the Secret changes when PostgreSQL knows, with all that is made from it; t
   expect(await ordered(stage)).toBeUndefined();
 });
 
-test("killed when PostgreSQL knows and nobody else does, with the order taken back: it is ended all the same", async () => {
+test("a rotation ends even if the operator is killed after PostgreSQL knows the password, and the order is taken back", async () => {
   const { stage, stop } = await serving("interrupted");
   await using _ = stage;
   await order(stage, "app");
@@ -79,13 +79,13 @@ test("killed when PostgreSQL knows and nobody else does, with the order taken ba
   await client.delete(kinds.jobs, stage.key("orders-rotation"), { propagationPolicy: "Background" });
   await eventually("the Job is gone", 30_000, async () => (await client.find(kinds.jobs, stage.key("orders-rotation"))) === undefined);
   await stage.run();
-  await begun(stage); // PostgreSQL is told once more: nobody knows whether it was
+  await begun(stage); // it sets the password once more, because the operator does not know whether PostgreSQL has it
   await stage.endJob("orders", "rotation", 0, "set the password of the role app");
   await nothingLeft(stage);
   expect(await password(stage, "orders-app")).toBe(next);
 });
 
-test("taken back, and its Job deleted by hand, with the operator there: it is ended all the same", async () => {
+test("a rotation ends even if the order is taken back and its Job is deleted by hand", async () => {
   const { stage } = await serving("taken-back");
   await using _ = stage;
   await order(stage, "app");
@@ -99,7 +99,7 @@ test("taken back, and its Job deleted by hand, with the operator there: it is en
   expect(await password(stage, "orders-app")).toBe(next);
 });
 
-test("a Job that has not ended after five minutes is made anew, with the same password", async () => {
+test("a rotation Job that has not ended after five minutes is made anew, with the same password", async () => {
   const { stage, operator } = await serving("stuck");
   await using _ = stage;
   await order(stage, "app");
@@ -116,7 +116,7 @@ test("a Job that has not ended after five minutes is made anew, with the same pa
   expect(await password(stage, "orders-app")).toBe(next);
 });
 
-test("while a Pod that knows an earlier password may still set it, no other is made", async () => {
+test("no rotation begins while the Pod of an earlier one may still set its password", async () => {
   const { stage, former } = await serving("earlier");
   await using _ = stage;
   await order(stage, "app");
@@ -140,7 +140,7 @@ test("while a Pod that knows an earlier password may still set it, no other is m
   expect(await password(stage, "orders-app")).toBe(next);
 });
 
-test("without a primary nothing is begun, and it says why; taken back then, nothing happens", async () => {
+test("no rotation begins without a primary, with a blocker; an order that is taken back then changes nothing", async () => {
   const { stage, former } = await serving("nobody");
   await using _ = stage;
   await client.mergePatch<kinds.Pod>(
@@ -159,7 +159,7 @@ test("without a primary nothing is begun, and it says why; taken back then, noth
   expect(await password(stage, "orders-app")).toBe(former);
 });
 
-test("what PostgreSQL refuses is told, and taking the order back leaves everything as it was", async () => {
+test("a password that PostgreSQL refuses becomes a blocker, and taking the order back leaves everything as it was", async () => {
   const { stage, former } = await serving("refused");
   await using _ = stage;
   await order(stage, "app");
@@ -173,7 +173,7 @@ test("what PostgreSQL refuses is told, and taking the order back leaves everythi
   await eventually("nothing stands in the way", 30_000, async () => !(await client.get(sampledbs, stage.key("orders"))).status?.blockers);
 });
 
-test("an order for somebody else's password is dropped, and an Event says so", async () => {
+test("an order for another role's password is dropped, and an Event says so", async () => {
   const { stage, former } = await serving("others");
   await using _ = stage;
   await order(stage, "postgres");

@@ -1,4 +1,5 @@
-// A new password for the application on a person's word: it is written down, PostgreSQL is told, and only then the Secret changes hands.
+// Carries out the order for a new password of the application. The password is stored first, then set in PostgreSQL by a Job, and only then
+// written to the application's Secret.
 import { nextPasswordAnnotation, rotateAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
@@ -12,12 +13,12 @@ import { imageInUse, jobContext, type SampleDBStep, type Scope } from "../scope.
 import { settleOrder } from "./settle-order.ts";
 
 const lookAgainSeconds = 10;
-/** A Job that takes longer was made for a node or with an image that is not there. */
+/** A Job that takes longer may have been made for a node, or with an image, that is gone. */
 const longestSeconds = 300;
 
 const remedy = "none is needed: it goes on by itself when that is over";
 
-/** Once begun it goes on without the order: PostgreSQL may know the new password already. */
+/** Once begun, it goes on even if the order is taken back: PostgreSQL may know the new password already. */
 export const rotation: SampleDBStep = async (scope) => {
   const { db, findings, client, deps } = scope;
   const order = db.metadata.annotations?.[rotateAnnotation];
@@ -25,7 +26,7 @@ export const rotation: SampleDBStep = async (scope) => {
   const job = findJob(deps.cache, db, rotationKey(scope).key);
   if (order === undefined && !job && !findings.passwordWaits) return done;
   const known = await deps.passwords.nextPassword(db, client);
-  const hindrance = known && job ? undefined : await whyNot(scope, known); // asked only where a password or a Job may be made
+  const hindrance = known && job ? undefined : await whyNot(scope, known); // needed only where a password or a Job may be made
   const next = known ?? (order && !hindrance ? await deps.passwords.writeNextPassword(db, client) : undefined);
   if (hindrance && !job)
     findings.blockers.push({ reason: reasons.passwordWaits, message: `the application's new password waits: ${hindrance}`, remedy });
@@ -50,18 +51,18 @@ function rotationRequest(scope: Scope, next: Secret): JobRequest {
   };
 }
 
-/** Why PostgreSQL can't be told now. */
+/** Why the password can't be set in PostgreSQL now. */
 async function whyNot(scope: Scope, next: Secret | undefined): Promise<string | undefined> {
   if (scope.findings.initialization.kind !== "done") return "its role is not made yet";
   if (!scope.observed.primary?.ready) return "there is no primary to tell";
   const earlier = (await podsNow(scope)).find(
     (pod) => !hasEnded(pod) && pod.metadata.annotations?.[nextPasswordAnnotation] !== next?.metadata.uid,
   );
-  // It would set its password after the new one was handed over.
+  // It could set its own password after the application got the new one, and lock the application out.
   return earlier && `Pod ${earlier.metadata.name} of an earlier one has not ended`;
 }
 
-/** Of every Job there was, asked of the API server: a cache that is behind may not have the one that matters. */
+/** The Pods of all rotation Jobs, past ones too, from the API server: a cache that is behind may lack the one that matters. */
 async function podsNow({ db, key, client }: Scope): Promise<readonly Pod[]> {
   const labelSelector = `batch.kubernetes.io/job-name=${namesOf(db).rotation}`;
   return (await client.list(pods, { namespace: key.namespace, labelSelector })).items;
@@ -92,7 +93,10 @@ async function tellPostgres(scope: Scope, next: Secret, isOrdered: boolean): Pro
   }
 }
 
-/** The password first: a Job that is left goes the next time, and a password that is left would be set anew. */
+/**
+ * The password goes first. If the operator crashes in between, the next reconcile removes the Job; a password that is left would be set
+ * again.
+ */
 async function end(scope: Scope, next: Secret): Promise<void> {
   await scope.deps.passwords.dropNextPassword(scope.db, scope.client, next);
   await removeJob(jobContext(scope), rotationKey(scope));

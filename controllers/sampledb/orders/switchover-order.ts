@@ -1,4 +1,4 @@
-// Carries out a person's order to switch over, given by annotation.
+// Carries out the order to switch over, given by annotation.
 import { switchoverAnnotation } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
@@ -31,7 +31,7 @@ export const switchoverOrder: SampleDBStep = async (scope) => {
     (instance) => instance !== primary && canTakeOver(instance) && (wanted === "any" || instance.podName === wanted),
   );
   if (!heir) {
-    // In the middle of it, what is promoted follows nobody any more and does not lead yet: nothing is wrong then.
+    // During the switchover, the new primary no longer follows and does not lead yet. That is no blocker.
     const underWay = observed.patroni.order?.to === wanted;
     if (!underWay)
       findings.blockers.push({
@@ -41,7 +41,7 @@ export const switchoverOrder: SampleDBStep = async (scope) => {
       });
     return doneUntil(lookAgainSeconds);
   }
-  // Who it is to be is written down first: whoever goes on after a crash must not choose another.
+  // The chosen instance is noted first: after a crash, the next operator must not choose another.
   if (wanted === "any") await settleOrder(scope, switchoverAnnotation, heir.podName);
   await switchover(scope, primary, heir);
   return doneUntil(lookAgainSeconds);

@@ -1,5 +1,4 @@
-// What stands in the way of a SampleDB, with the way out, and since when.
-
+// The blockers of a SampleDB: those that the steps found, and the problems of its instances.
 import { replaceAnnotation } from "../../../api/annotations.ts";
 import { passedOn, reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
@@ -33,7 +32,7 @@ const remedies: Readonly<Record<string, string>> = {
   [reasons.createContainerConfigError]: "make the Secret or ConfigMap that the message names again",
 };
 
-/** What can't be changed of storage can be made anew for as long as there is nothing on it. */
+/** Class and size of a claim can't be changed. Without data, the user can make the SampleDB anew; with data, only order a new instance. */
 function forVolume({ reason }: Problem, podName: string, hasData: boolean): string {
   if (reason !== reasons.unschedulable && reason !== nodeLost) return "";
   return hasData

@@ -14,22 +14,27 @@ const blocked = (message: string, sinceTime = time): SampleDBStatus => ({
 });
 
 test.each<[string, SampleDBStatus | undefined, SampleDBStatus, string[]]>([
-  ["nothing happened", ready("True"), ready("True"), []],
-  ["it becomes ready", ready("False"), ready("True"), ["Normal Ready why"]],
-  ["it is ready the first time that it is seen", undefined, ready("True"), ["Normal Ready why"]],
-  ["it is no longer ready", ready("True"), ready("False", "NoPrimary"), ["Warning NotReady NoPrimary: why"]],
-  ["it is new and not ready yet: no news", undefined, ready("False"), []],
-  ["another reason for the same", ready("False", "A"), ready("False", "B"), []],
-  ["the first primary", undefined, led("orders-0"), ["Normal PrimaryChanged orders-0 is the primary"]],
-  ["another primary", led("orders-0"), led("orders-1"), ["Normal PrimaryChanged orders-1 is the primary now; before it was orders-0"]],
-  ["the same primary", led("orders-0"), led("orders-0"), []],
-  ["nobody leads", led("orders-0"), {}, []],
-  ["initialized", initialized("False"), initialized("True"), ["Normal Initialized why"]],
-  ["initialized before", initialized("True"), initialized("True"), []],
-  ["something stands in the way", undefined, blocked("disk"), ["Warning Full disk. Way out: grow"]],
-  ["it still does", blocked("disk"), blocked("disk", "2027-01-01T00:00:00Z"), []],
-  ["something else does", blocked("disk"), blocked("other"), ["Warning Full other. Way out: grow"]],
-  ["it is out of the way", blocked("disk"), {}, []],
+  ["no Event when nothing happened", ready("True"), ready("True"), []],
+  ["an Event when a SampleDB becomes Ready", ready("False"), ready("True"), ["Normal Ready why"]],
+  ["an Event when a SampleDB is Ready in its first status", undefined, ready("True"), ["Normal Ready why"]],
+  ["a Warning when a SampleDB is no longer Ready", ready("True"), ready("False", "NoPrimary"), ["Warning NotReady NoPrimary: why"]],
+  ["no Event when a new SampleDB is not Ready yet", undefined, ready("False"), []],
+  ["no Event when only the reason for not being Ready changes", ready("False", "A"), ready("False", "B"), []],
+  ["an Event for the first primary", undefined, led("orders-0"), ["Normal PrimaryChanged orders-0 is the primary"]],
+  [
+    "an Event for another primary",
+    led("orders-0"),
+    led("orders-1"),
+    ["Normal PrimaryChanged orders-1 is the primary now; before it was orders-0"],
+  ],
+  ["no Event for the same primary", led("orders-0"), led("orders-0"), []],
+  ["no Event when there is no primary any more", led("orders-0"), {}, []],
+  ["an Event when a SampleDB becomes Initialized", initialized("False"), initialized("True"), ["Normal Initialized why"]],
+  ["no Event when a SampleDB was Initialized before", initialized("True"), initialized("True"), []],
+  ["a Warning for a new blocker", undefined, blocked("disk"), ["Warning Full disk. Way out: grow"]],
+  ["no Event for a blocker that is still there", blocked("disk"), blocked("disk", "2027-01-01T00:00:00Z"), []],
+  ["a Warning for a blocker with another message", blocked("disk"), blocked("other"), ["Warning Full other. Way out: grow"]],
+  ["no Event for a blocker that is gone", blocked("disk"), {}, []],
 ])("%s", (_, before, now, expected) => {
   expect(eventsBetween(before, now).map(({ type, reason, note }) => `${type} ${reason} ${note}`)).toEqual(expected);
 });

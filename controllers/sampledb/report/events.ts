@@ -1,5 +1,4 @@
-// What a person would want to know, found by comparing what was told with what is told now.
-
+// The Events of a SampleDB: they follow from the difference between the stored status and the next one.
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";

@@ -1,4 +1,4 @@
-// Given what is known of a SampleDB, these metrics.
+// Given what the process knows of a SampleDB, these metrics.
 import { describe, expect, test } from "vitest";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
@@ -50,9 +50,9 @@ const leads = lock({ leader: "db-0", transitions: "4" });
 const nothing = { replicas_wanted: 3, replicas_ready: 0, ready: 0, primary_available: 0 };
 
 test.each<[string, Partial<Known>, Record<string, number>]>([
-  ["nothing is there yet", {}, nothing],
+  ["a SampleDB without Pods has no ready replicas", {}, nothing],
   [
-    "all is well",
+    "a healthy SampleDB has all metrics",
     {
       db: database({}, {}, conditions({ Ready: "True", PrimaryAvailable: "True" })),
       pods: [pod("db-0", 500), pod("db-1", 500), pod("db-2", 420)],
@@ -64,16 +64,24 @@ test.each<[string, Partial<Known>, Record<string, number>]>([
       ...{ primary_changes_total: 4, replication_lag_bytes: 80, certificate_expiry_timestamp_seconds: 60 },
     },
   ],
-  ["a replica wrote down its position later", { pods: [pod("db-0", 500), pod("db-1", 510)], lock: leads }, { replication_lag_bytes: 0 }],
   [
-    "one that is lost stays where it was",
+    "the lag is 0 when a replica reported its position later than the primary",
+    { pods: [pod("db-0", 500), pod("db-1", 510)], lock: leads },
+    { replication_lag_bytes: 0 },
+  ],
+  [
+    "the lag counts a lost replica at its last position",
     { pods: [pod("db-0", 500), pod("db-1", 100, false)], lock: leads },
     { replication_lag_bytes: 400 },
   ],
-  ["ordered to have none", { db: database({ powerState: "Hibernated" }) }, { ...nothing, replicas_wanted: 0 }],
-  ["on its way out", { db: database({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) }, { ...nothing, replicas_wanted: 0 }],
+  ["a hibernated SampleDB wants no replicas", { db: database({ powerState: "Hibernated" }) }, { ...nothing, replicas_wanted: 0 }],
   [
-    "conditions that do not hold",
+    "a SampleDB that is being deleted wants no replicas",
+    { db: database({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
+    { ...nothing, replicas_wanted: 0 },
+  ],
+  [
+    "a condition that is False is 0",
     { db: database({}, {}, conditions({ Ready: "False", PrimaryAvailable: "True" })) },
     { ready: 0, primary_available: 1 },
   ],
@@ -82,15 +90,15 @@ test.each<[string, Partial<Known>, Record<string, number>]>([
 });
 
 test.each<[string, Partial<Known>]>([
-  ["nobody leads", { pods: [pod("db-0", 500), pod("db-1", 400)], lock: lock({}) }],
-  ["the primary is alone", { pods: [pod("db-0", 500)], lock: leads }],
+  ["no instance leads", { pods: [pod("db-0", 500), pod("db-1", 400)], lock: lock({}) }],
+  ["there is no replica", { pods: [pod("db-0", 500)], lock: leads }],
   ["replicas are being made", { pods: [pod("db-0", 500), pod("db-1", undefined)], lock: leads }],
-  ["the primary has said nothing", { pods: [pod("db-0", undefined), pod("db-1", 400)], lock: leads }],
-])("no lag is told while %s", (_, known) => {
+  ["the primary has reported no position", { pods: [pod("db-0", undefined), pod("db-1", 400)], lock: leads }],
+])("there is no metric of the lag while %s", (_, known) => {
   expect(told(known)).not.toHaveProperty("replication_lag_bytes");
 });
 
-test("what Patroni did not count is not told", () => {
+test("there is no metric of primary changes where Patroni has no valid count", () => {
   for (const annotations of [{}, { transitions: "many" }, { transitions: "-1" }] as Record<string, string>[])
     expect(told({ lock: lock(annotations) })).not.toHaveProperty("primary_changes_total");
 });
@@ -102,7 +110,7 @@ describe("the time to Ready", () => {
 
   type Told = readonly [SampleDBStatus, Parameters<typeof sampleDB>[0]?];
 
-  /** Tells the statuses one after the other, a minute after the creation. */
+  /** Passes the statuses one after the other, a minute after the creation. */
   function measured(steps: readonly Told[]): number[] {
     const took: number[] = [];
     const recorder = new TimeToReady({ duration: () => (seconds) => took.push(seconds) }, () => new Date("2026-01-01T00:01:00Z"));
@@ -116,9 +124,9 @@ describe("the time to Ready", () => {
 
   test.each<[string, number[], readonly Told[]]>([
     ["is measured once", [60], [[notYet], [almost], [ready], [almost], [ready]]],
-    ["is not measured of one that was there before this process", [], [[ready], [almost], [ready]]],
-    ["nor of one that was paused meanwhile", [], [[notYet], [notYet, { paused: true }], [notYet], [ready]]],
-    ["nor of one that was made to sleep", [], [[notYet, { powerState: "Hibernated" }], [notYet], [ready]]],
+    ["is not measured for a SampleDB that was there before this process", [], [[ready], [almost], [ready]]],
+    ["is not measured for a SampleDB that was paused meanwhile", [], [[notYet], [notYet, { paused: true }], [notYet], [ready]]],
+    ["is not measured for a SampleDB that was hibernated meanwhile", [], [[notYet, { powerState: "Hibernated" }], [notYet], [ready]]],
   ])("%s", (_, expected, steps) => {
     expect(measured(steps)).toEqual(expected);
   });

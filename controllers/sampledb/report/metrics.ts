@@ -1,5 +1,5 @@
-// The metrics of each SampleDB. All but one are read at the scrape from what the process knows anyway; the labels are the SampleDB's
-// namespace and name, and go with it.
+// The metrics of each SampleDB, labelled with its namespace and name. All but one are read at the scrape from the cache and from the
+// memory of inspections. A SampleDB that is gone has no metrics.
 import { conditionTypes } from "../../../api/conditions.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
@@ -14,14 +14,14 @@ import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
 import { LeaderLock } from "../../patroni/state.ts";
 import type { Inspections } from "../instances/inspections.ts";
 
-/** What is known of a SampleDB at the moment of a scrape. */
+/** What the process knows of a SampleDB at a scrape. */
 export interface Known {
   readonly db: SampleDB;
-  /** Of its instances, without those that are going. */
+  /** The Pods of its instances, without those that are being deleted. */
   readonly pods: readonly Pod[];
-  /** Patroni's lock. */
+  /** The leader lock. */
   readonly lock: LeaderLock | undefined;
-  /** When the certificates end that the instances serve, as far as they were asked. */
+  /** When the certificates expire that the instances serve, as far as instances were inspected. */
   readonly certificatesExpire: readonly Date[];
 }
 
@@ -56,12 +56,12 @@ function holds(status: SampleDBStatus | undefined, wanted: string): 0 | 1 {
   return status?.conditions?.some(({ type, status }) => type === wanted && status === "True") ? 1 : 0;
 }
 
-/** Patroni counts with the lock itself: so it goes on where it was, whoever of the operator's replicas tells it, and after restarts. */
+/** Patroni stores this count with the leader lock, so it survives a restart of the operator and a change of the operator's leader. */
 function primaryChanges({ lock }: Known): number | undefined {
   return lock?.transitions;
 }
 
-/** Each instance writes its position down every few seconds, at a moment of its own: a replica can seem to be ahead. */
+/** Each instance reports its position every few seconds, at a moment of its own. So a replica can seem to be ahead, which counts as 0. */
 function replicationLag({ pods, lock }: Known): number | undefined {
   const primary = pods.find(({ metadata }) => metadata.name === lock?.holder);
   const end = primary && logPosition(primary);
@@ -73,8 +73,8 @@ export interface MetricsInputs {
   readonly cache: Cache;
   readonly inspections: Inspections;
   /**
-   * False in a replica of the operator that waits for the lease. It would tell the same from its own cache, and each sum over
-   * SampleDBs would be twice as large; what only instances can tell it does not know.
+   * False in a replica of the operator that waits for the lease. It would report the same from its own cache, so each sum over SampleDBs
+   * would be twice as large. And it has inspected no instance.
    */
   readonly leads: () => boolean;
 }
@@ -99,14 +99,14 @@ function known(db: SampleDB, cache: Cache, inspections: Inspections): Known {
   };
 }
 
-/** A minute is usual; scripts may take as long as they like. */
+/** A minute is usual; a user's scripts may take much longer. */
 const readyBuckets = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800];
 
-/** From its creation to the first time that it is Ready: a moment that nothing keeps, so whoever reconciles notes it. */
+/** Seconds from the creation of a SampleDB to its first Ready. No object stores that moment, so each reconcile passes its status here. */
 export class TimeToReady {
   readonly #took: (seconds: number) => void;
   readonly #now: () => Date;
-  /** Those that have never been Ready, and whether the operator was free to make them so all the while. */
+  /** SampleDBs that were never Ready, by uid. False where one was paused, hibernated or deleted meanwhile: its time says nothing. */
   readonly #beginning = new BoundedMap<boolean>(10_000);
 
   constructor(metrics: Pick<Metrics, "duration">, now: () => Date) {
@@ -118,7 +118,7 @@ export class TimeToReady {
     this.#now = now;
   }
 
-  /** What is told of it now, which `db` does not have yet. */
+  /** `now` is the next status, which `db` does not have yet. */
   told({ metadata, spec, status: before }: SampleDB, now: SampleDBStatus): void {
     const { uid = "", creationTimestamp, deletionTimestamp } = metadata;
     const free = !spec.paused && spec.powerState === "Running" && deletionTimestamp === undefined;

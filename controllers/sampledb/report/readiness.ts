@@ -1,4 +1,4 @@
-// What can be wrong, as a chain of pure checks over what was observed: the first that finds something names the reason.
+// Readiness as a chain of pure checks over what was observed and found. The first check that finds something names the reason.
 import { instanceAnnotations } from "../../../api/annotations.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
@@ -18,7 +18,7 @@ export interface StatusInputs {
   readonly observed: DatabaseView;
   readonly findings: Findings;
   readonly outcome: Pick<StepsOutcome, "errors">;
-  /** Of the server that is primary. */
+  /** The version of PostgreSQL in the primary. */
   readonly version: string | undefined;
   readonly now: () => Date;
 }
@@ -40,7 +40,6 @@ const nameTaken: Check = ({ outcome }) => {
   return taken && no(reasons.nameTaken, `${(taken.cause as Error).message}; rename or delete it, or give the SampleDB another name`);
 };
 
-/** What was changed meanwhile waits, whatever it is. */
 export const paused: Check = ({ db }) =>
   db.spec.paused
     ? no(reasons.paused, "the operator leaves everything alone while spec.paused is true; what is changed meanwhile waits")
@@ -91,13 +90,13 @@ export const changeNotIn: Check = ({ db, findings: { trial } }) => {
     : no(reasons.changeRefused, `${what} does not work, and the instances go on as they were: ${trial.message}`);
 };
 
-/** What nobody has asked for keeps nobody waiting. */
+/** Ready waits for a change by the user. It does not wait for a change that a newer operator made by itself. */
 const askedChangeNotIn: Check = (inputs) => {
   const { trial } = inputs.findings;
   return (trial.kind === "running" || trial.kind === "refused") && trial.asked ? changeNotIn(inputs) : undefined;
 };
 
-/** The trial itself could not be held, so no change is let through. */
+/** The step of the trial threw an error, so no change reaches the instances. */
 export const trialNotHeld: Check = ({ findings: { trial }, outcome }) =>
   trial.kind === "unproven" && outcome.errors.length > 0 ? no(reasons.changeOnTrial, triedAgain(outcome)) : undefined;
 
@@ -105,7 +104,10 @@ export const upgradeNotDone: Check = ({ findings: { upgrade } }) => (upgrade ===
 
 export const rollingOut: Check = ({ findings: { rollout } }) => (rollout === undefined ? undefined : no(reasons.rollingOut, rollout));
 
-/** Instances of an older make, which do what the user asked for all the same. */
+/**
+ * Instances that an older version of the operator made, or that have held settings. They run as the user asked, so Ready does not depend
+ * on this.
+ */
 export const restartPending: Check = ({ observed: { statefulSet, instances } }) => {
   const newest = statefulSet?.status?.updateRevision;
   const older = instances.filter((instance) => isOfOlderMake(instance, newest) || instance.heldSettings.length > 0);
@@ -132,7 +134,7 @@ const instancesMissing: Check = ({ db, observed }) => {
   return no(reasons.instancesNotReady, `${ready} of ${db.spec.replicas} instances answer SQL${which}`);
 };
 
-/** It serves, and would not go on to if its primary were lost now; or would, and with the next one gone as well nobody. */
+/** Ready is false when losing the primary, or the primary and then its successor, would leave no instance able to lead. */
 const replicasUnprepared: Check = ({ db, observed }) => {
   const { instances, primary } = observed;
   const names = unprepared(observed).map(({ podName }) => podName);
@@ -140,7 +142,7 @@ const replicasUnprepared: Check = ({ db, observed }) => {
   const usually = "After a change of primary, or of an instance, this takes seconds; where it lasts, their logs say why";
   const told = (meanwhile: string) => `${names.join(" and ")} can't take over from ${primary.podName} yet${meanwhile}. ${usually}`;
   if (instances.some(({ mayTakeOver }) => mayTakeOver)) {
-    // While paused the budget stays as it was.
+    // While paused, the operator does not change the disruption budget, so nothing is said about evictions.
     return no(reasons.replicasBehind, told(db.spec.paused ? "" : ", and until then no instance is evicted"));
   }
   return no(reasons.noFailoverCandidate, told(db.spec.synchronousReplication === "Required" ? ", and commits may wait for that" : ""));
@@ -151,9 +153,9 @@ const resizing: Check = ({ db, observed }) => {
   const growing = [...observed.claims.values()].filter(({ metadata, spec, status }) => {
     const [asked, there] = [spec?.resources?.requests?.["storage"], status?.capacity?.["storage"]];
     if (status?.phase !== "Bound" || asked === undefined || there === undefined) return false;
-    // One of an instance that is not wanted may not grow before somebody mounts it.
+    // The volume of an instance beyond `replicas` may not grow until a Pod mounts it.
     const isWanted = metadata.deletionTimestamp === undefined && ordinalOf(metadata.name) < db.spec.replicas;
-    return isWanted && (isSmaller(there, asked) || isSmaller(asked, size)); // the latter where it is refused, which a blocker tells
+    return isWanted && (isSmaller(there, asked) || isSmaller(asked, size)); // the latter where growth was refused: see blockers
   });
   if (growing.length === 0) return undefined;
   return no(reasons.resizing, `volumes are to grow to ${size}: ${growing.map(({ metadata }) => metadata.name).join(", ")}`);
@@ -163,7 +165,7 @@ function isSmaller(one: string, other: string): boolean {
   return (compareQuantities(one, other) ?? 0) < 0;
 }
 
-/** A conflict says that another was faster: the next run, at once, sees what they did. */
+/** A conflict means that another writer was faster. The next reconcile follows at once and sees that write. */
 const failures: Check = ({ outcome: { errors } }) => {
   const worthTelling = errors.filter(({ cause }) => !(cause instanceof Conflict));
   return worthTelling.length === 0 ? undefined : no(reasons.reconcileFailed, triedAgain({ errors: worthTelling }));
@@ -173,7 +175,7 @@ function triedAgain({ errors }: StatusInputs["outcome"]): string {
   return `it is tried again: ${errors.map(({ message }) => message).join("; ")}`;
 }
 
-/** The first that holds is the reason. What keeps applications from working comes before what does not. */
+/** The first check that finds something gives the reason. Checks for trouble that applications notice come before the others. */
 export const readiness: readonly Check[] = [
   deleting,
   invalidSpec,

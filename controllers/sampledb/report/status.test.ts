@@ -24,14 +24,20 @@ const claim = (asked: string, there: string, name = "data-orders-0") =>
     ],
   ]);
 
-describe("Ready, and why not", () => {
+describe("the condition Ready when", () => {
   test.each<[string, Situation, "True" | "False", string, RegExp]>([
-    ["all is well", {}, "True", "AllInstancesReady", /^1 of 1 instances answer SQL$/],
+    ["everything is healthy", {}, "True", "AllInstancesReady", /^1 of 1 instances answer SQL$/],
     ["nothing is there yet", { instances: [], observed: { initialized: false } }, "False", "Provisioning", /first instance/],
-    ["nobody leads", { db: three, instances: [instance(0), instance(1)] }, "False", "NoPrimary", /elect a primary by themselves/],
+    ["no instance leads", { db: three, instances: [instance(0), instance(1)] }, "False", "NoPrimary", /elect a primary by themselves/],
     ["the primary does not answer", { instances: [primary(0, { ready: false })] }, "False", "NoPrimary", /orders-0 .* does not answer/],
-    ["the Service does not lead to it", { instances: [primary(0, { takesWrites: false })] }, "False", "NoPrimary", /does not lead to it/],
-    ["scripts run", { findings: { initialization: { kind: "running" } } }, "False", "Initializing", /being made/],
+    [
+      "the read-write Service does not lead to the primary",
+      { instances: [primary(0, { takesWrites: false })] },
+      "False",
+      "NoPrimary",
+      /does not lead to it/,
+    ],
+    ["the init Job runs", { findings: { initialization: { kind: "running" } } }, "False", "Initializing", /being made/],
     [
       "a script failed",
       { findings: { initialization: { kind: "failed", message: "ERROR: x" } } },
@@ -48,31 +54,31 @@ describe("Ready, and why not", () => {
       "ChangeRefused",
       /FATAL: y/,
     ],
-    ["a rollout", { findings: { rollout: "makes the Pod of orders-1 anew" } }, "False", "RollingOut", /orders-1/],
+    ["a rollout goes on", { findings: { rollout: "makes the Pod of orders-1 anew" } }, "False", "RollingOut", /orders-1/],
     [
-      "one is not ready",
+      "one instance is not ready",
       { db: three, instances: [primary(0), instance(1), instance(2, down)] },
       "False",
       "InstancesNotReady",
       /2 of 3 .*orders-2 \(ImagePullBackOff\)/,
     ],
     [
-      "all answer, and none may take over",
+      "all instances answer, and no replica may take over",
       { db: three, instances: [primary(0), instance(1, { mayTakeOver: false }), instance(2, { mayTakeOver: false })] },
       "False",
       "NoFailoverCandidate",
       /orders-1 and orders-2 can't take over from orders-0/,
     ],
     [
-      "one of two may take over",
+      "one of two replicas may not take over",
       { db: three, instances: [primary(0), instance(1, { mayTakeOver: false }), instance(2)] },
       "False",
       "ReplicasBehind",
       /^orders-1 can't take over from orders-0 yet, and until then no instance is evicted/,
     ],
-    ["one is not there", { db: three, instances: [primary(0), instance(1)] }, "False", "InstancesNotReady", /2 of 3/],
+    ["one instance is missing", { db: three, instances: [primary(0), instance(1)] }, "False", "InstancesNotReady", /2 of 3/],
     [
-      "one too many is going",
+      "an instance beyond replicas is being deleted",
       { instances: [primary(0), instance(1, { ready: false, going: true })] },
       "False",
       "Scaling",
@@ -80,34 +86,52 @@ describe("Ready, and why not", () => {
     ],
     ["volumes grow", { observed: { claims: claim("2Gi", "1Gi") } }, "False", "Resizing", /data-orders-0/],
     [
-      "a volume may not grow",
+      "a volume was refused to grow",
       { db: sampleDB({ storage: { size: "9Gi" } }), observed: { claims: claim("2Gi", "2Gi") } },
       "False",
       "Resizing",
       /to grow to 9Gi: data-orders-0/,
     ],
     [
-      "a volume that nobody mounts does not grow",
+      "only the volume of an instance beyond replicas does not grow",
       { observed: { claims: new Map([...claim("2Gi", "2Gi"), ...claim("2Gi", "1Gi", "data-orders-2")]) } },
       "True",
       "AllInstancesReady",
       /./,
     ],
     ["volumes have grown", { observed: { claims: claim("2Gi", "2048Mi") } }, "True", "AllInstancesReady", /./],
-    ["an error", { errors: [new Error("quota exceeded")] }, "False", "ReconcileFailed", /quota exceeded/],
+    ["a step failed", { errors: [new Error("quota exceeded")] }, "False", "ReconcileFailed", /quota exceeded/],
     [
-      "a name is taken",
+      "a stranger's object has a needed name",
       { instances: [], errors: [new Occupied("Secret shop/orders-app is there already")] },
       "False",
       "NameTaken",
       /Secret shop\/orders-app .*rename or delete/,
     ],
-    ["the spec is wrong", { findings: { invalid: "spec.x: no" } }, "False", "InvalidSpec", /spec\.x: no/],
-    ["it falls asleep", { db: sampleDB({ powerState: "Hibernated" }) }, "False", "Hibernating", /1 instances are still stopping/],
-    ["it sleeps", { db: sampleDB({ powerState: "Hibernated" }), instances: [] }, "False", "Hibernated", /powerState to Running/],
-    ["it goes, data stays", { db: sampleDB({}, { deletionTimestamp: "x" }) }, "False", "Deleting", /orders-0 .*volumes and passwords stay/],
+    ["the spec is invalid", { findings: { invalid: "spec.x: no" } }, "False", "InvalidSpec", /spec\.x: no/],
     [
-      "it goes with its data",
+      "the instances are stopping for hibernation",
+      { db: sampleDB({ powerState: "Hibernated" }) },
+      "False",
+      "Hibernating",
+      /1 instances are still stopping/,
+    ],
+    [
+      "the database is hibernated",
+      { db: sampleDB({ powerState: "Hibernated" }), instances: [] },
+      "False",
+      "Hibernated",
+      /powerState to Running/,
+    ],
+    [
+      "the SampleDB is being deleted and its data stays",
+      { db: sampleDB({}, { deletionTimestamp: "x" }) },
+      "False",
+      "Deleting",
+      /orders-0 .*volumes and passwords stay/,
+    ],
+    [
+      "the SampleDB is being deleted with its data",
       { db: sampleDB({ deletionPolicy: "Delete" }, { deletionTimestamp: "x" }) },
       "False",
       "Deleting",
@@ -117,7 +141,7 @@ describe("Ready, and why not", () => {
     expect(condition(told, "Ready")).toMatchObject({ status, reason, message: expect.stringMatching(message) });
   });
 
-  test("what keeps applications from working is told before what does not", () => {
+  test("several checks find something names the trouble that applications notice first", () => {
     const everything: Situation = { instances: [], findings: { rollout: "r", invalid: undefined }, errors: [new Error("e")] };
     expect(condition(everything, "Ready")?.reason).toBe("NoPrimary");
     expect(condition({ ...everything, db: sampleDB({ powerState: "Hibernated" }) }, "Ready")?.reason).toBe("Hibernated");
@@ -126,19 +150,37 @@ describe("Ready, and why not", () => {
 
 describe("the other conditions", () => {
   test.each<[string, Situation, string, string, string]>([
-    ["a primary", {}, "PrimaryAvailable", "True", "PrimaryAvailable"],
-    ["no primary", { instances: [instance(0)] }, "PrimaryAvailable", "False", "NoPrimary"],
-    ["asleep", { db: sampleDB({ powerState: "Hibernated" }), instances: [] }, "PrimaryAvailable", "False", "Hibernated"],
-    ["made", {}, "Initialized", "True", "Initialized"],
-    ["not made", { findings: { initialization: { kind: "waiting" } } }, "Initialized", "False", "Initializing"],
-    ["as asked", {}, "UpToDate", "True", "UpToDate"],
-    ["refused", { findings: { trial: { kind: "refused", asked: true, message: "" } } }, "UpToDate", "False", "ChangeRefused"],
+    ["PrimaryAvailable is True with a primary", {}, "PrimaryAvailable", "True", "PrimaryAvailable"],
+    ["PrimaryAvailable is False without a primary", { instances: [instance(0)] }, "PrimaryAvailable", "False", "NoPrimary"],
+    [
+      "PrimaryAvailable is False in hibernation",
+      { db: sampleDB({ powerState: "Hibernated" }), instances: [] },
+      "PrimaryAvailable",
+      "False",
+      "Hibernated",
+    ],
+    ["Initialized is True after the init Job", {}, "Initialized", "True", "Initialized"],
+    [
+      "Initialized is False before the init Job has ended",
+      { findings: { initialization: { kind: "waiting" } } },
+      "Initialized",
+      "False",
+      "Initializing",
+    ],
+    ["UpToDate is True when every instance is as asked", {}, "UpToDate", "True", "UpToDate"],
+    [
+      "UpToDate is False when a change was refused",
+      { findings: { trial: { kind: "refused", asked: true, message: "" } } },
+      "UpToDate",
+      "False",
+      "ChangeRefused",
+    ],
   ])("%s", (_, told, type, status, reason) => expect(condition(told, type)).toMatchObject({ status, reason }));
 
   test.each<[Partial<Findings>, string]>([
     [{ trial: { kind: "running", asked: false } }, "ChangeOnTrial"],
     [{ trial: { kind: "refused", asked: false, message: "" } }, "ChangeRefused"],
-  ])("what a newer operator tries concerns nobody else", (findings, reason) => {
+  ])("the trial of a newer operator's own change makes UpToDate False, and leaves Ready True", (findings, reason) => {
     expect(condition({ findings }, "UpToDate")).toMatchObject({
       status: "False",
       reason,
@@ -147,7 +189,7 @@ describe("the other conditions", () => {
     expect(condition({ findings }, "Ready")).toMatchObject({ status: "True" });
   });
 
-  test("Pods of an older make wait for a word; applications do not", () => {
+  test("Pods of an older template make UpToDate False until the user restarts them, and leave Ready True", () => {
     const statefulSet = { status: { updateRevision: "orders-2" } } as unknown as StatefulSet;
     const told = { instances: [primary(0, { revision: "orders-1" })], observed: { statefulSet } };
     expect(condition(told, "UpToDate")).toMatchObject({
@@ -158,7 +200,7 @@ describe("the other conditions", () => {
     expect(condition(told, "Ready")?.status).toBe("True");
   });
 
-  test("so do settings that a newer operator has changed by itself", () => {
+  test("held settings make UpToDate False until the user restarts the instances, and leave Ready True", () => {
     const told = { instances: [primary(0, { heldSettings: ["max_wal_senders"] })] };
     expect(condition(told, "UpToDate")).toMatchObject({
       status: "False",
@@ -168,7 +210,7 @@ describe("the other conditions", () => {
     expect(condition(told, "Ready")?.status).toBe("True");
   });
 
-  test("backups are said not to be made, where they are asked for", () => {
+  test("BackupConfigured is False where the spec asks for backups, and missing elsewhere", () => {
     expect(condition({ db: sampleDB({ backup: {} }) }, "BackupConfigured")).toMatchObject({
       status: "False",
       reason: "NotSupportedByThisVersion",
@@ -178,7 +220,7 @@ describe("the other conditions", () => {
 });
 
 describe("the status", () => {
-  test("is what the schema allows, whatever is wrong", () => {
+  test("is valid by its schema, even with problems of 9000 characters", () => {
     const problem = { reason: "Odd", message: "x".repeat(9000) };
     const told = situation({
       db: three,
@@ -187,7 +229,7 @@ describe("the status", () => {
     expect(() => sampleDBStatus.parse(computeStatus(told))).not.toThrow();
   });
 
-  test("counts, names and roles", () => {
+  test("has counts, names and roles", () => {
     const told = situation({ db: three, instances: [instance(0), primary(1), instance(2, { ready: false })], version: "17.5" });
     expect(computeStatus(told)).toMatchObject({
       observedGeneration: 1,
@@ -202,7 +244,7 @@ describe("the status", () => {
     });
   });
 
-  test("said again it is the same: times are kept while nothing changes", () => {
+  test("is the same when it is computed again: times stay while nothing changes", () => {
     const before = computeStatus(situation());
     const later = { ...situation({ db: { ...sampleDB(), status: before } }), now: () => new Date("2027-01-01T00:00:00Z") };
     expect(computeStatus(later)).toEqual(before);
@@ -210,7 +252,7 @@ describe("the status", () => {
     expect(now().getMilliseconds()).not.toBe(0); // so that seconds alone are a choice
   });
 
-  test("who led last and what version ran is told while nobody leads", () => {
+  test("keeps the last primary and its version while no instance leads", () => {
     const db = { ...sampleDB(), status: computeStatus(situation({ version: "17.5" })) };
     expect(computeStatus(situation({ db, instances: [] }))).toMatchObject({ primaryPodName: "orders-0", postgresVersion: "17.5" });
   });

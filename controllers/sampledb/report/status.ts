@@ -1,4 +1,4 @@
-// The status: a value computed once from what was observed, never edited along the way.
+// The status: a value that is computed once, from what was observed and found, and never edited.
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
@@ -82,13 +82,13 @@ function conditionList(inputs: StatusInputs): ConditionNow[] {
   ] as ConditionNow[];
 }
 
-/** Of the last one while there is none: who looks after a lost primary wants to know which. */
+/** The last primary while there is none: a person who looks for a lost primary needs its name. */
 function primaryName({ db, observed }: StatusInputs): Pick<SampleDBStatus, "primaryPodName"> {
   const name = observed.primary?.podName ?? db.status?.primaryPodName;
   return name === undefined ? {} : { primaryPodName: name };
 }
 
-/** None for a SampleDB that asks for no backups. */
+/** No condition for a SampleDB without `spec.backup`. */
 function backupConfigured({ spec }: SampleDB): ConditionNow[] {
   if (spec.backup === undefined) return [];
   const message =
