@@ -1,4 +1,5 @@
 // The outcome of a Job as a value, from the Job and its newest Pod.
+import { labelNames } from "../../api/labels.ts";
 import { type Problem, problemOf } from "../database/instance.ts";
 import type { Job, Pod } from "../kinds/kubernetes.ts";
 
@@ -54,7 +55,10 @@ function isStranded({ metadata: { deletionTimestamp } }: Pod, now: Date): boolea
 
 /** The program's last words. Kubernetes has none from a container that was killed, so the reason stands in. */
 function terminationMessage(pod: Pod | undefined): string | undefined {
-  const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
+  const statuses = pod?.status?.containerStatuses;
+  // Our container is called after its component. A sidecar that a webhook has added may stand before it.
+  const ours = statuses?.find(({ name }) => name === pod?.metadata.labels?.[labelNames.component]) ?? statuses?.[0];
+  const ended = ours?.state?.terminated;
   if (!ended) return undefined;
   return ended.message?.trim() || (ended.reason === "OOMKilled" ? "it needs more memory than its limit" : `exit code ${ended.exitCode}`);
 }

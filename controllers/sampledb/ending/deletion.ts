@@ -3,7 +3,7 @@ import { reasons } from "../../../api/reasons.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
-import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
+import { controllerOf, type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
 import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -29,7 +29,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     await tellNamespaceEnd(scope);
   }
   // While the StatefulSet asks for Pods, it can make new ones, and claims for them, at any moment.
-  const wanted = observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
+  const isOurs = observed.statefulSet && controllerOf(observed.statefulSet)?.uid === db.metadata.uid;
+  const wanted = !isOurs || observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
   if (observed.instances.length > 0 || wanted > 0) {
     await stop(scope);
     return after(lookAgainSeconds);

@@ -2,7 +2,8 @@
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, type StepResult, waitFor } from "../../../runtime/controller/steps.ts";
-import { keyOf } from "../../../runtime/kube/object.ts";
+import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
+import { controllerOf, keyOf } from "../../../runtime/kube/object.ts";
 import { unprepared } from "../../database/succession.ts";
 import { lastPrimary } from "../../database/view.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
@@ -60,10 +61,11 @@ export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["
 
 /** Changes the range of the StatefulSet and nothing else: its template may have a change that is still on trial. */
 export async function applyRange(
-  { observed: { statefulSet: existing, range: current }, client }: Scope,
+  { db, observed: { statefulSet: existing, range: current }, client }: Scope,
   range: InstanceRange,
 ): Promise<void> {
-  if (!existing || (current?.start === range.start && current.count === range.count)) return;
+  if (!existing || controllerOf(existing)?.uid !== db.metadata.uid || (current?.start === range.start && current.count === range.count))
+    return;
   const spec = { replicas: range.count, ordinals: { start: range.start } };
   await client.mergePatch(statefulSets, keyOf(existing), { spec });
 }
@@ -128,6 +130,6 @@ async function removeClaims({ db, observed, client, deps }: Scope, range: Instan
     const { name, uid, resourceVersion, deletionTimestamp } = claim.metadata;
     if (ordinalOf(name) < db.spec.replicas || inUse.has(name) || deletionTimestamp) continue;
     await deps.volumes.tell(client, claim, "release");
-    await client.delete(persistentVolumeClaims, keyOf(claim), { uid, resourceVersion });
+    await client.delete(persistentVolumeClaims, keyOf(claim), { uid, resourceVersion }).catch(ignoreNotFound);
   }
 }

@@ -7,9 +7,9 @@ import { keyOf } from "../../../runtime/kube/object.ts";
 import { leaderNow } from "../../database/view.ts";
 import { claimName, ordinalOf, podName } from "../../desired/names.ts";
 import { persistentVolumeClaims, pods } from "../../kinds/kubernetes.ts";
-import { sampledbs } from "../../kinds/sampledb-io.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { replacementOrder } from "./replacement-order.ts";
+import { settleOrder } from "./settle-order.ts";
 
 const lookAgainSeconds = 5;
 
@@ -26,7 +26,7 @@ export const replacement: SampleDBStep = async (scope) => {
       action: "Replace",
       note: `${refusal}; the order is dropped`,
     });
-    await settle(scope, null);
+    await settleOrder(scope, replaceAnnotation, null);
     return done;
   }
   if (!observed.primary?.ready) {
@@ -37,11 +37,11 @@ export const replacement: SampleDBStep = async (scope) => {
   const claim = observed.claims.get(claimName(db, ordinalOf(name)));
   if (claimed === undefined) {
     // The claim's uid is noted first: after a crash, the next operator must not delete the new claim as well.
-    await settle(scope, `${name}/${claim?.metadata.uid ?? "none"}`);
+    await settleOrder(scope, replaceAnnotation, `${name}/${claim?.metadata.uid ?? "none"}`);
     return doneUntil(lookAgainSeconds);
   }
   if (claim?.metadata.uid !== claimed) {
-    await settle(scope, null);
+    await settleOrder(scope, replaceAnnotation, null);
     deps.events.record(db, {
       type: "Normal",
       reason: reasons.instanceReplaced,
@@ -66,9 +66,4 @@ function whyNot({ db, observed: { primary } }: Scope, name: string): string | un
   if (!(ordinal < db.spec.replicas) || name !== podName(db, ordinal)) return `there is no instance ${name}`;
   if (primary?.ready && primary.podName === name) return `${name} is the primary: switch over first`;
   return undefined;
-}
-
-async function settle({ db, key, client }: Scope, value: string | null): Promise<void> {
-  const { uid, resourceVersion } = db.metadata;
-  await client.mergePatch(sampledbs, key, { metadata: { uid, resourceVersion, annotations: { [replaceAnnotation]: value } } });
 }

@@ -2,7 +2,8 @@
 import { sampledbs } from "../../kinds/sampledb-io.ts";
 import type { Scope } from "../scope.ts";
 
-/** Writes to this SampleDB, and never to a later one of its name. */
+/** Writes to the SampleDB as it was read: an order that a person gives meanwhile is not overwritten, and a later SampleDB of the name gets none. */
 export async function settleOrder({ db, key, client }: Scope, annotation: string, value: string | null): Promise<void> {
-  await client.mergePatch(sampledbs, key, { metadata: { uid: db.metadata.uid, annotations: { [annotation]: value } } });
+  const { uid, resourceVersion } = db.metadata;
+  await client.mergePatch(sampledbs, key, { metadata: { uid, resourceVersion, annotations: { [annotation]: value } } });
 }

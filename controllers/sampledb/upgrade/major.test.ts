@@ -31,6 +31,14 @@ describe("with data of the asked major, or without data, the spec is acted on as
   ])("%s", (_, held) => expect(held).toEqual({ db: sampleDB(spec) }));
 });
 
+test("where the note of the major is garbage, the version of the last primary tells it", () => {
+  const object = { metadata: { name: "orders-config", annotations: { [majorAnnotation]: "garbage" } } } as unknown as ConfigMap;
+  const view = { patroni: { ...observed([]).patroni, settings: new ClusterSettings(object) }, initialized: true };
+  const db = { ...sampleDB({ postgresVersion: 17 }), status: { postgresVersion: "15.18" } };
+  expect(heldBack(db, view).db.spec.postgresVersion).toBe(15);
+  expect(heldBack(sampleDB({ postgresVersion: 17 }), view).upgrade).toBeUndefined();
+});
+
 describe("a raised major is acted on as the spec from before, with the same digests", () => {
   test.each<[string, Spec["postgresql"], Spec["postgresql"], string[]]>([
     ["and nothing else", undefined, undefined, []],

@@ -2,6 +2,7 @@
 import { majorAnnotation } from "../../../api/annotations.ts";
 import { refusedParameters } from "../../../api/checks/parameters.ts";
 import { reasons } from "../../../api/reasons.ts";
+import { majors } from "../../../api/sampledb.ts";
 import type { DatabaseView } from "../../database/view.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Blocker } from "../../telling/blockers.ts";
@@ -18,7 +19,7 @@ export function heldBack(
   { patroni, initialized }: Pick<DatabaseView, "patroni" | "initialized">,
 ): { readonly db: SampleDB; readonly upgrade?: Blocker } {
   const asked = db.spec.postgresVersion;
-  const major = Number(patroni.settings?.object.metadata.annotations?.[majorAnnotation] ?? asked) as Major;
+  const major = majorOfData(db, patroni.settings?.object.metadata.annotations?.[majorAnnotation]) ?? asked;
   if (major === asked || !initialized) return { db }; // without data there is nothing to hold back for
   const waiting = waitingSettings(db.spec, major);
   const those = waiting.length > 0 ? `, and these settings, which ${major} does not take, wait for the upgrade: ${waiting.join(", ")}` : "";
@@ -28,6 +29,12 @@ export function heldBack(
     remedy: `set postgresVersion to ${major}${those && " and take those settings out"}, wait for a version of the operator that does, or make a new SampleDB and move the data with pg_dump`,
   };
   return { db: { ...db, spec: without(waiting, { ...db.spec, postgresVersion: major }) }, upgrade };
+}
+
+/** By the operator's note, or by the last primary that was asked: a superuser of the database can write garbage over the note. */
+function majorOfData({ status }: SampleDB, note: string | undefined): Major | undefined {
+  const isMajor = (number: number): number is Major => majors.some((major) => major === number);
+  return [note, status?.postgresVersion?.split(".")[0]].map(Number).find(isMajor);
 }
 
 /** Settings that the asked major takes and the data's major does not. One that both refuse is a fault of the spec, and waits for nothing. */
