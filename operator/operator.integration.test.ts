@@ -1,5 +1,6 @@
 // The operator's process on a real API server: flags, health, conditions for ignored fields, webhooks, and its end.
 import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -51,7 +52,8 @@ function sample<T extends KubeObject>(file: string, name: string): T {
 }
 
 describe("the operator ends with one clear line and exit code 1 for", () => {
-  const nowhere = { KUBECONFIG: "/nonexistent" };
+  const absent = join(tmpdir(), `sampledb-absent-${process.pid}`);
+  const nowhere = { KUBECONFIG: absent };
   test.each([
     [["--no-such-flag"], {}, "sampledb-operator: Unknown option '--no-such-flag': --help lists the flags\n"],
     [["--metrics-bind-address=8443"], {}, /^sampledb-operator: --metrics-bind-address must look like .*\n$/],
@@ -66,11 +68,11 @@ describe("the operator ends with one clear line and exit code 1 for", () => {
       /^sampledb-operator: metrics without authentication are served on loopback only.*\n$/,
     ],
     [
-      ["--webhook-cert-dir=/nonexistent"],
+      [`--webhook-cert-dir=${absent}`],
       { ENABLE_WEBHOOKS: "true" },
-      /^sampledb-operator: no certificate: \/nonexistent has neither .*\n$/,
+      new RegExp(`^sampledb-operator: no certificate: ${absent} has neither .*\n$`),
     ],
-    [[], nowhere, /^sampledb-operator: .*\/nonexistent.*\n$/],
+    [[], nowhere, new RegExp(`^sampledb-operator: .*${absent}.*\n$`)],
     [[], { KUBECONFIG: "" }, "sampledb-operator: no cluster is configured: set KUBECONFIG, or run inside of one\n"],
   ])("%j with %j", async (args, environment, line) => {
     const operator = start([...quiet, ...args], environment);
