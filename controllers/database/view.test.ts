@@ -1,5 +1,6 @@
 // Given these objects in the cache, this view of the database.
 import { describe, expect, test } from "vitest";
+import type { KubeObject } from "../../runtime/kube/object.ts";
 import { cacheOf } from "../cache.fixture.ts";
 import { instanceLabels } from "../desired/identity.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
@@ -40,30 +41,42 @@ describe("the last primary", () => {
 });
 
 describe("a Pod with the labels of an instance", () => {
-  const set = { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "orders", namespace: "shop", uid: "uid-of-set" } };
-  const by = (controller?: { kind: string; name: string; uid: string }) =>
-    controller ? [{ apiVersion: "apps/v1", controller: true, ...controller }] : [];
-  const labelled = (name: string, controller?: { kind: string; name: string; uid: string }) =>
-    pod(name, { metadata: { labels: instanceLabels(sampleDB()), ownerReferences: by(controller) } });
-  const ours = { kind: "StatefulSet", name: "orders", uid: "uid-of-set" };
+  const made = (second: number) => `2026-01-01T00:00:0${second}Z`;
+  const set = (more: object = {}) => {
+    const metadata = { name: "orders", namespace: "shop", uid: "uid-of-set", creationTimestamp: made(5), ...more };
+    return { apiVersion: "apps/v1", kind: "StatefulSet", metadata };
+  };
+  const ours = { apiVersion: "apps/v1", kind: "StatefulSet", name: "orders", uid: "uid-of-set", controller: true };
+  const labelled = (name: string, controller?: typeof ours, second = 7) =>
+    pod(name, {
+      metadata: { labels: instanceLabels(sampleDB()), ownerReferences: controller ? [controller] : [], creationTimestamp: made(second) },
+    });
 
-  test.each<[string, Pod, boolean, boolean]>([
-    ["is an instance when the StatefulSet controls it", labelled("orders-0", ours), true, true],
-    ["is no instance when nothing controls it", labelled("orders-0"), true, false],
-    ["is no instance when another workload controls it", labelled("orders-0", { ...ours, kind: "ReplicaSet", uid: "other" }), true, false],
-    ["is no instance when an earlier StatefulSet of the name controlled it", labelled("orders-0", { ...ours, uid: "former" }), true, false],
-    ["is no instance when its name is not one of an instance", labelled("stranger", ours), true, false],
-    ["is no instance when it has the name of another database's instance", labelled("orders-2-0", ours), true, false],
-    ["is an instance when its StatefulSet was deleted and left it", labelled("orders-0"), false, true],
-    ["is an instance while its owner reference names the deleted StatefulSet", labelled("orders-0", ours), false, true],
+  test.each<[string, Pod, KubeObject | undefined, boolean]>([
+    ["is an instance when the StatefulSet controls it", labelled("orders-0", ours), set(), true],
+    ["is no instance when nothing controls it", labelled("orders-0"), set(), false],
+    ["is no instance when another workload controls it", labelled("orders-0", { ...ours, kind: "ReplicaSet" }), set(), false],
+    ["is no instance when another StatefulSet controls it", labelled("orders-0", { ...ours, name: "others" }), set(), false],
+    ["is no instance when its name is not one of an instance", labelled("stranger", ours), set(), false],
+    ["is no instance when it has the name of another database's instance", labelled("orders-2-0", ours), set(), false],
     [
-      "is no instance when another workload controls it and there is no StatefulSet",
-      labelled("orders-0", { ...ours, kind: "Job" }),
-      false,
-      false,
+      "is an instance while it stops with an earlier StatefulSet of the name",
+      labelled("orders-0", { ...ours, uid: "former" }),
+      set(),
+      true,
     ],
-  ])("%s", (_, candidate, hasStatefulSet, isInstance) => {
-    const cache = cacheOf(candidate, ...(hasStatefulSet ? [set] : []));
+    ["is an instance when its StatefulSet was deleted and left it", labelled("orders-0"), undefined, true],
+    [
+      "is an instance while its StatefulSet is being deleted and has left it",
+      labelled("orders-0"),
+      set({ deletionTimestamp: made(9) }),
+      true,
+    ],
+    ["is an instance until the StatefulSet that was made anew has adopted it", labelled("orders-0", undefined, 3), set(), true],
+    ["is an instance while its owner reference names the deleted StatefulSet", labelled("orders-0", ours), undefined, true],
+    ["is no instance when a Job controls it and there is no StatefulSet", labelled("orders-0", { ...ours, kind: "Job" }), undefined, false],
+  ])("%s", (_, candidate, live, isInstance) => {
+    const cache = cacheOf(candidate, ...(live ? [live] : []));
     expect(instancePods(sampleDB(), cache)).toEqual(isInstance ? [candidate] : []);
     expect(observeDatabase(sampleDB(), cache).instances.map(({ podName }) => podName)).toEqual(isInstance ? [candidate.metadata.name] : []);
   });

@@ -77,19 +77,20 @@ export function observeDatabase(db: Pick<SampleDB, "metadata">, cache: Cache): D
 }
 
 /**
- * The Pods that are instances. A label is not enough, because a user can put it on any Pod: the name must be an instance's, and the
- * database's StatefulSet must control the Pod. While there is no StatefulSet, the Pods that it left count: they run PostgreSQL, and the
- * next StatefulSet adopts them.
+ * The Pods that are instances. A label is not enough, because anybody who may make Pods can wear it: the name must be an instance's, and the
+ * controller a StatefulSet of the database's name. A Pod of an earlier StatefulSet counts for as long as it is there, because its server runs.
+ * A Pod without a controller counts while the StatefulSet that has left it goes, is gone, or was made anew and has yet to adopt it.
  */
 export function instancePods(db: Pick<SampleDB, "metadata">, cache: Cache): Pod[] {
   const { namespace = "", name } = db.metadata;
   const set = namesOf(db).statefulSet;
-  const live = cache.watched(statefulSets).get({ namespace, name: set });
+  const live = cache.watched(statefulSets).get({ namespace, name: set })?.metadata;
+  const isLeft = ({ metadata: { creationTimestamp: made = "" } }: Pod) =>
+    live === undefined || live.deletionTimestamp !== undefined || made < (live.creationTimestamp ?? "");
   const isInstance = (pod: Pod) => {
     if (pod.metadata.name !== podName(db, ordinalOf(pod.metadata.name))) return false;
     const controller = controllerOf(pod);
-    if (live) return controller?.uid === live.metadata.uid;
-    return controller === undefined || (controller.kind === "StatefulSet" && controller.name === set);
+    return controller ? controller.kind === "StatefulSet" && controller.name === set : isLeft(pod);
   };
   return cache.watched(pods).listBy(byDatabase, `${namespace}/${name}`).filter(isInstance);
 }

@@ -15,10 +15,15 @@ type Spec = SampleDB["spec"];
  */
 const sources = ["postgresVersion", "replicas", "resources", "postgresql", "synchronousReplication", "backup"] as const;
 
-/** The note in the annotation. `settings` has the user's words by the name of the setting; notes of older operators have only that. */
+/** Without the hba lines, which are no settings: the annotations of one object have 256 KiB together. */
+type Source = Pick<Spec, Exclude<(typeof sources)[number], "postgresql">> & {
+  readonly postgresql?: { readonly parameters?: Values | undefined } | undefined;
+};
+
+/** The note in the annotation. Notes of older operators have `settings` in place of the spec: the user's words by the name of the setting. */
 interface AskedNote {
-  readonly settings: Values;
-  readonly spec: Pick<Spec, (typeof sources)[number]>;
+  readonly spec?: Source;
+  readonly settings?: Values;
   readonly restart?: string;
 }
 
@@ -44,22 +49,29 @@ export function heldNames(live: ConfigMap | undefined): string[] {
  * reverted is never among them.
  */
 export function heldSettings(live: ConfigMap | undefined, asked: Asked, parametersOf: typeof parameters = parameters): string[] {
-  const [before, now] = [jsonAnnotation<AskedNote>(live, settingsAskedAnnotation), askedNow(asked)];
-  if (before.settings && before.restart !== now.restart) return [];
+  const before: AskedNote = jsonAnnotation<AskedNote>(live, settingsAskedAnnotation);
+  const words = before.spec ? wordsOf(before.spec) : before.settings;
+  if (words && before.restart !== asked.restart) return [];
   const wanted = parametersOf(asked.db);
   const changed = differing((live && new ClusterSettings(live).parameters) ?? wanted, wanted);
-  const byWords = differing(before.settings ?? {}, now.settings); // without a note, every setting of the user counts as changed
+  const byWords = differing(words ?? {}, wordsOf(asked.db.spec)); // without a note, every setting of the user counts as changed
   // Both by this version of the operator, for the earlier spec and for the present one: only the user can have made the difference.
   const byFields = before.spec ? differing(parametersOf({ spec: before.spec as Spec }), wanted) : [];
   const askedFor = new Set([...byWords, ...byFields]);
   return [...new Set([...heldNames(live), ...changed])].filter((name) => !askedFor.has(name)).sort();
 }
 
+/** The user's words, by the name of the setting that follows from them. How it follows may differ between versions of the operator. */
+function wordsOf({ resources, postgresql }: Pick<Source, "resources" | "postgresql">): Values {
+  const memory = memoryOf(resources);
+  return { ...(memory === undefined ? {} : { shared_buffers: memory }), ...postgresql?.parameters };
+}
+
 function askedNow({ db: { spec }, restart }: Asked): AskedNote {
-  const memory = memoryOf(spec.resources);
-  const settings = { ...(memory === undefined ? {} : { shared_buffers: memory }), ...spec.postgresql?.parameters };
-  const noted = Object.fromEntries(sources.map((field) => [field, spec[field]])) as AskedNote["spec"];
-  return { settings, spec: noted, ...(restart === undefined ? {} : { restart }) };
+  const parameters = spec.postgresql?.parameters;
+  const noted = Object.fromEntries(sources.map((field) => [field, spec[field]]));
+  const source = { ...noted, postgresql: parameters && { parameters } } as unknown as Source;
+  return { spec: source, ...(restart === undefined ? {} : { restart }) };
 }
 
 function differing(before: Values, now: Values): string[] {

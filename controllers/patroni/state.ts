@@ -84,8 +84,10 @@ export class LeaderLock extends StateObject {
     await this.write(client, { [patroniKeys.leader]: null });
   }
 
+  /** Without the resourceVersion: the leader renews the lock in every loop, and nobody else writes this note. */
   async noteLastPrimary(client: KubeClient, podName: string): Promise<void> {
-    await this.write(client, { [lastPrimaryAnnotation]: podName });
+    const annotations = { [lastPrimaryAnnotation]: podName };
+    await client.mergePatch(configMaps, keyOf(this.object), { metadata: { annotations } });
   }
 }
 

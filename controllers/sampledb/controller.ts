@@ -1,6 +1,7 @@
 // The controller of SampleDBs: which changes of which objects cause a reconcile. controllers/watches.ts declares the watches.
 import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } from "../../runtime/controller/builder.ts";
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
+import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { instanceOf } from "../database/instance.ts";
 import {
@@ -41,7 +42,7 @@ function seen(pod: Pod): string {
   const { phase, containerStatuses } = pod.status ?? {};
   const ended = containerStatuses?.map(({ state }) => state?.terminated?.message);
   // The leader lock, another object, decides which instance leads. Each counts as leader here, so that no change of its role is missed.
-  return JSON.stringify([instanceOf(pod, { leads: pod.metadata.name }), phase, ended]);
+  return JSON.stringify([instanceOf(pod, { leads: pod.metadata.name }), controllerOf(pod)?.uid, phase, ended]);
 }
 
 /** The leader renews its lock in every loop. */

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Conflict, TryLater, WriteRefused } from "../kube/errors.ts";
 import { createLog } from "../observability/log.ts";
-import { again, done, type Outcome, retry } from "../queue/queue.ts";
+import { again, done, type Outcome, retry, retryWithin } from "../queue/queue.ts";
 import { GivenUp, judge, ReconcileTimedOut } from "./judgement.ts";
 import { after, awaitChange, failed, type Result, TerminalError, terminal } from "./result.ts";
 import { StepError } from "./steps.ts";
@@ -18,6 +18,7 @@ test.each<[string, Result, Outcome, string, string[]]>([
   ["another look after some seconds", after(3), again(3000), "requeue_after", []],
   ["an error", failed(plain), retry, "error", ["error"]],
   ["two errors", failed(plain, inStep(plain)), retry, "error", ["error", "error"]],
+  ["an error beside a part that looks again", { ...failed(plain), seconds: 30 }, retryWithin(30_000), "error", ["error"]],
   ["a failure without errors", failed(), retry, "error", []],
   ["a mistake in the code", failed(new TypeError("x is undefined")), retry, "panic", ["error"]],
   ["a mistake in a step", failed(plain, inStep(new ReferenceError("x"))), retry, "panic", ["error", "error"]],

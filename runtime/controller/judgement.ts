@@ -1,7 +1,7 @@
 // Decides from the result of a reconcile when its key runs again, what is logged and what is counted.
 import { Conflict, TryLater, WriteRefused } from "../kube/errors.ts";
 import type { Log } from "../observability/log.ts";
-import { again, done, type Outcome, retry } from "../queue/queue.ts";
+import { again, done, type Outcome, retry, retryWithin } from "../queue/queue.ts";
 import { type Ending, isMistake } from "./ending.ts";
 import type { Result } from "./result.ts";
 import { StepError } from "./steps.ts";
@@ -36,11 +36,11 @@ export function judge(result: Result, attempt: number, log: Log): Judgement {
       log.error({ error: result.error, after: result.seconds }, "can't be reconciled until it changes");
       return { outcome: result.seconds === undefined ? done : again(result.seconds * 1000), ending: "terminal_error" };
     case "failed":
-      return judgeErrors(result.errors, attempt, log);
+      return judgeErrors(result, attempt, log);
   }
 }
 
-function judgeErrors(errors: readonly Error[], attempt: number, log: Log): Judgement {
+function judgeErrors({ errors, seconds }: Extract<Result, { kind: "failed" }>, attempt: number, log: Log): Judgement {
   const causes = errors.map((error) => (error instanceof StepError ? error.cause : error));
   // Another process leads now or soon, and has the same key in its queue.
   if (causes.some((cause) => cause instanceof WriteRefused || cause instanceof GivenUp)) return { outcome: done, ending: "error" };
@@ -53,7 +53,7 @@ function judgeErrors(errors: readonly Error[], attempt: number, log: Log): Judge
     else log.error({ error, attempt }, "reconcile failed");
   }
   const ending = endingOf(causes);
-  if (waits.length === 0) return { outcome: retry, ending };
+  if (waits.length === 0) return { outcome: seconds === undefined ? retry : retryWithin(seconds * 1000), ending };
   // The backoff begins with milliseconds and would not leave a busy API server alone, so its pause wins over other errors. The
   // hold is needed because the watch brings changes that this run wrote before the server asked for the pause.
   const wait = Math.max(...waits);

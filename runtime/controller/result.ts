@@ -5,8 +5,8 @@ export type Result =
   | { readonly kind: "awaitChange" }
   /** Reconcile again after so many seconds, or earlier if something changes. */
   | { readonly kind: "after"; readonly seconds: number }
-  /** Retry with growing delays. */
-  | { readonly kind: "failed"; readonly errors: readonly Error[] }
+  /** Retry with growing delays. Other parts of the reconcile may need another look after so many seconds, however long the delay has grown. */
+  | { readonly kind: "failed"; readonly errors: readonly Error[]; readonly seconds?: number }
   /** A retry can't help, only a change can. Other parts of the reconcile may still need another look after so many seconds. */
   | { readonly kind: "terminal"; readonly error: Error; readonly seconds?: number };
 
@@ -29,15 +29,15 @@ export class TerminalError extends Error {
   override readonly name = "TerminalError";
 }
 
-/** Combines the results of several parts of a reconcile: errors win, then the shortest wait. */
+/** Combines the results of several parts of a reconcile: errors win, then the shortest wait. No part keeps another from its next look. */
 export function earliest(results: readonly Result[]): Result {
-  const errors = results.flatMap((result) => (result.kind === "failed" ? result.errors : []));
-  if (errors.length > 0) return failed(...errors);
-  const hopeless = results.find((result) => result.kind === "terminal");
   const soonest = Math.min(...results.map((result) => (result.kind === "after" ? result.seconds : Number.POSITIVE_INFINITY)));
-  if (!Number.isFinite(soonest)) return hopeless ?? awaitChange;
-  // A terminal part must not keep the others from their next look.
-  return hopeless ? { ...hopeless, seconds: soonest } : after(soonest);
+  const look = Number.isFinite(soonest) ? { seconds: soonest } : {};
+  const errors = results.flatMap((result) => (result.kind === "failed" ? result.errors : []));
+  if (errors.length > 0) return { ...failed(...errors), ...look };
+  const hopeless = results.find((result) => result.kind === "terminal");
+  if (hopeless) return { ...hopeless, ...look };
+  return Number.isFinite(soonest) ? after(soonest) : awaitChange;
 }
 
 /** Any value can be thrown, even a Secret: unless it is an error or a text, its content is not shown. */

@@ -10,7 +10,11 @@ test.each<[string, Result[], Result]>([
   ["waiting for a change only", [awaitChange, awaitChange], awaitChange],
   ["the shortest wait wins", [after(30), awaitChange, after(5)], after(5)],
   ["a wait of zero is a wait", [after(0), after(5)], after(0)],
-  ["errors go before times", [after(5), failed(one), failed(two)], failed(one, two)],
+  [
+    "errors go before times, and keep no part from its next look",
+    [after(5), failed(one), failed(two)],
+    { ...failed(one, two), seconds: 5 },
+  ],
   ["errors go before terminal ones", [terminal(one), failed(two)], failed(two)],
   ["terminal alone", [awaitChange, terminal(one), terminal(two)], terminal(one)],
   ["terminal, and another look is due", [terminal(one), after(7), after(9)], { kind: "terminal", error: one, seconds: 7 }],

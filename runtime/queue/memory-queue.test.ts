@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { FakeClock, settle } from "../fake-clock.fixture.ts";
 import { MemoryQueue, type MemoryQueueOptions } from "./memory-queue.ts";
-import { again, done, type Outcome, retry, type Worker } from "./queue.ts";
+import { again, done, type Outcome, retry, retryWithin, type Worker } from "./queue.ts";
 import { describeQueueContract, scriptedWorker } from "./queue-contract.fixture.ts";
 
 describeQueueContract("memory", (options) => new MemoryQueue("contract", options));
@@ -31,6 +31,17 @@ test("the backoff doubles from 5 ms to 1,000 s", async () => {
   const waits = times.slice(1).map((time, i) => time - (times[i] ?? 0));
   expect(waits.slice(0, 6)).toEqual([5, 10, 20, 40, 80, 160]);
   expect(waits.slice(16)).toEqual([327_680, 655_360, 1_000_000, 1_000_000]);
+});
+
+test("a retry that has to come within a time does not wait for a backoff that has grown longer", async () => {
+  const clock = new FakeClock();
+  const { queue, times } = queueAt(clock, () => retryWithin(30_000));
+  queue.add("a");
+  await clock.advance(200_000);
+  const waits = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+  expect(waits.slice(0, 3)).toEqual([5, 10, 20]);
+  expect(Math.max(...waits)).toBe(30_000);
+  expect(waits.at(-1)).toBe(30_000);
 });
 
 test("the cap of the backoff is an option", async () => {

@@ -223,7 +223,9 @@ export class MemoryQueue implements Queue {
     }
     if (outcome.kind === "retry") {
       entry.failures++;
-      entry.due = retryTime(this.#clock.now(), entry.failures, entry.due, this.#backoff);
+      const now = this.#clock.now();
+      const requested = Math.min(entry.due, now + Math.max(outcome.within ?? Number.POSITIVE_INFINITY, 0));
+      entry.due = retryTime(now, entry.failures, requested, this.#backoff);
     } else {
       entry.failures = 0;
       if (outcome.kind === "again") entry.due = Math.min(entry.due, this.#clock.now() + Math.max(outcome.after, 0));

@@ -23,10 +23,16 @@ export type Outcome =
   /** Success, with another run after so many milliseconds, or earlier on an add. Failures are forgotten. */
   | { readonly kind: "again"; readonly after: number }
   /** Failure: another run after a backoff that doubles with each failure in a row. */
-  | { readonly kind: "retry" };
+  | { readonly kind: "retry"; readonly within?: number };
 
 export const done: Outcome = { kind: "done" };
 export const retry: Outcome = { kind: "retry" };
+
+/** A retry that comes after so many milliseconds at the latest, however long the backoff has grown. */
+export function retryWithin(within: number): Outcome {
+  return { kind: "retry", within };
+}
+
 export function again(after: number): Outcome {
   return { kind: "again", after };
 }

@@ -24,13 +24,15 @@ export const configuration: SampleDBStep = async (scope) => {
       wanted(configMaps, dynamicConfig(db, { since, initialized, notes: settingsNotes(asked, held) })),
     ]);
   } else {
+    // Patroni's file has no setting that could be on trial. A Pod without it does not start.
+    if (!hasOwnFile(scope)) await objects.apply(configMaps, patroniConfig(db));
     await endMaking(scope);
   }
   // Each by itself: the leader writes one of them in every loop, and that must not cause a comparison of the others.
   await Promise.all(
     patroniStates(db).map((state) => objects.keep(db, state.metadata.name, choices.digest, () => [wanted(configMaps, state)])),
   );
-  if (findings.trial.kind === "accepted" || hasOwnFile(scope)) findings.confirmed.add("configuration");
+  findings.confirmed.add("configuration");
   const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
   if (settled <= 0 || observed.instances.length === 0) return done;
   findings.settling = true;
@@ -38,7 +40,7 @@ export const configuration: SampleDBStep = async (scope) => {
   return doneUntil(settled);
 };
 
-/** Patroni's file, while a change is on trial: an earlier run has made it, and nobody else has put another in its place. */
+/** Whether Patroni's file of an earlier reconcile is there, and this database's own. */
 function hasOwnFile({ db, deps, key }: Scope): boolean {
   const file = deps.cache.watched(configMaps).get({ namespace: key.namespace, name: namesOf(db).patroniConfig });
   return file !== undefined && controllerOf(file)?.uid === db.metadata.uid;

@@ -3,7 +3,7 @@ import { reasons } from "../../../api/reasons.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
-import { controllerOf, type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
+import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
 import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -11,7 +11,7 @@ import { configMaps, jobs, persistentVolumeClaims, secrets } from "../../kinds/k
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { byDatabase } from "../../watches.ts";
 import { mayHaveData, removeEmpty } from "../foundation/storage.ts";
-import { applyRange, noteLastPrimary, rangeNow } from "../instances/instances.ts";
+import { applyRange, isForeign, noteLastPrimary, rangeNow } from "../instances/instances.ts";
 import type { Scope } from "../scope.ts";
 import { tellNamespaceEnd } from "./namespace-end.ts";
 
@@ -29,13 +29,14 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     await tellNamespaceEnd(scope);
   }
   // While the StatefulSet asks for Pods, it can make new ones, and claims for them, at any moment.
-  const isOurs = observed.statefulSet && controllerOf(observed.statefulSet)?.uid === db.metadata.uid;
-  const wanted = !isOurs || observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
-  if (observed.instances.length > 0 || wanted > 0) {
+  const wanted = observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
+  // Its Pods run on the claims of this name, and are not this SampleDB's to stop: so nothing is destroyed either.
+  const isTaken = observed.statefulSet !== undefined && isForeign(observed.statefulSet, db);
+  if (!isTaken && (observed.instances.length > 0 || wanted > 0)) {
     await stop(scope);
     return after(lookAgainSeconds);
   }
-  if (db.spec.deletionPolicy === "Delete") await destroy(scope);
+  if (db.spec.deletionPolicy === "Delete" && !isTaken) await destroy(scope);
   else await leave(scope);
   deps.authority.forget(identityOf(db));
   deps.passwords.forget(db);

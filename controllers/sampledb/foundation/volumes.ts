@@ -28,7 +28,8 @@ export class Volumes {
   /** Sets the fate, unless the claim's note says that it is set. Where the operator has no rights to volumes, the StorageClass decides. */
   async ensure(client: KubeClient, claim: PersistentVolumeClaim, fate: Fate): Promise<void> {
     const { uid = "" } = claim.metadata;
-    if (!claim.spec?.volumeName || noteOf(claim) === fate || (this.#outOfReach.get(uid) ?? 0) > this.#now().getTime()) return;
+    // Before it is bound, the volume may not name the claim yet; the watch reports when it is.
+    if (claim.status?.phase !== "Bound" || noteOf(claim) === fate || (this.#outOfReach.get(uid) ?? 0) > this.#now().getTime()) return;
     if (!(await this.tell(client, claim, fate))) this.#outOfReach.set(uid, this.#now().getTime() + outOfReachMilliseconds);
   }
 

@@ -8,7 +8,7 @@ import { unprepared } from "../../database/succession.ts";
 import { lastPrimary } from "../../database/view.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
-import { persistentVolumeClaims, statefulSets } from "../../kinds/kubernetes.ts";
+import { persistentVolumeClaims, type StatefulSet, statefulSets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { restartWord } from "../change/restart-word.ts";
 import { switchover } from "../election/switchover.ts";
@@ -64,10 +64,15 @@ export async function applyRange(
   { db, observed: { statefulSet: existing, range: current }, client }: Scope,
   range: InstanceRange,
 ): Promise<void> {
-  if (!existing || controllerOf(existing)?.uid !== db.metadata.uid || (current?.start === range.start && current.count === range.count))
-    return;
+  if (!existing || isForeign(existing, db) || (current?.start === range.start && current.count === range.count)) return;
   const spec = { replicas: range.count, ordinals: { start: range.start } };
   await client.mergePatch(statefulSets, keyOf(existing), { spec });
+}
+
+/** Another object controls it, such as a SampleDB that had the name before. One without a controller was left by its SampleDB, and is taken up. */
+export function isForeign(existing: StatefulSet, { metadata: { uid } }: SampleDB): boolean {
+  const controller = controllerOf(existing);
+  return controller !== undefined && controller.uid !== uid;
 }
 
 async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {

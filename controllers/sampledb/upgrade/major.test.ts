@@ -16,10 +16,10 @@ type Settings = NonNullable<NonNullable<Spec["postgresql"]>["parameters"]>;
 const hba = ["host all all 10.0.0.0/8 scram-sha-256"];
 
 /** The database that asks for this spec, with data of that major. */
-function onData(major: number, spec: Spec, initialized = true) {
+function onData(major: number, spec: Spec, initialized = true, bootstrapping = false) {
   const object = { metadata: { name: "orders-config", annotations: { [majorAnnotation]: String(major) } } } as unknown as ConfigMap;
   const { patroni } = observed([]);
-  return heldBack(sampleDB(spec), { patroni: { ...patroni, settings: new ClusterSettings(object) }, initialized });
+  return heldBack(sampleDB(spec), { patroni: { ...patroni, settings: new ClusterSettings(object) }, initialized, bootstrapping });
 }
 
 describe("with data of the asked major, or without data, the spec is acted on as it is", () => {
@@ -31,9 +31,15 @@ describe("with data of the asked major, or without data, the spec is acted on as
   ])("%s", (_, held) => expect(held).toEqual({ db: sampleDB(spec) }));
 });
 
+test("a major that is raised while the first instance makes the data is held back: the data is of the major that was noted", () => {
+  const { db, upgrade } = onData(15, { postgresVersion: 17 }, false, true);
+  expect(db.spec.postgresVersion).toBe(15);
+  expect(upgrade?.reason).toBe("UpgradeNotSupported");
+});
+
 test("where the note of the major is garbage, the version of the last primary tells it", () => {
   const object = { metadata: { name: "orders-config", annotations: { [majorAnnotation]: "garbage" } } } as unknown as ConfigMap;
-  const view = { patroni: { ...observed([]).patroni, settings: new ClusterSettings(object) }, initialized: true };
+  const view = { patroni: { ...observed([]).patroni, settings: new ClusterSettings(object) }, initialized: true, bootstrapping: false };
   const db = { ...sampleDB({ postgresVersion: 17 }), status: { postgresVersion: "15.18" } };
   expect(heldBack(db, view).db.spec.postgresVersion).toBe(15);
   expect(heldBack(sampleDB({ postgresVersion: 17 }), view).upgrade).toBeUndefined();

@@ -16,11 +16,11 @@ type Major = Spec["postgresVersion"];
  */
 export function heldBack(
   db: SampleDB,
-  { patroni, initialized }: Pick<DatabaseView, "patroni" | "initialized">,
+  { patroni, initialized, bootstrapping }: Pick<DatabaseView, "patroni" | "initialized" | "bootstrapping">,
 ): { readonly db: SampleDB; readonly upgrade?: Blocker } {
   const asked = db.spec.postgresVersion;
   const major = majorOfData(db, patroni.settings?.object.metadata.annotations?.[majorAnnotation]) ?? asked;
-  if (major === asked || !initialized) return { db }; // without data there is nothing to hold back for
+  if (major === asked || !(initialized || bootstrapping)) return { db }; // without data there is nothing to hold back for
   const waiting = waitingSettings(db.spec, major);
   const those = waiting.length > 0 ? `, and these settings, which ${major} does not take, wait for the upgrade: ${waiting.join(", ")}` : "";
   const upgrade = {
