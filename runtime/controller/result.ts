@@ -16,7 +16,7 @@ export function after(seconds: number): Result {
   return { kind: "after", seconds };
 }
 
-export function failed(...errors: readonly Error[]): Result {
+export function failed(...errors: readonly Error[]): Extract<Result, { kind: "failed" }> {
   return { kind: "failed", errors };
 }
 
