@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./tools/longest-first.ts";
+import { TestOrder } from "./tools/test-order.ts";
 
 const shared = { pool: "forks", environment: "node" } as const;
 const notOurs = ["node_modules/**", "build/**", "dist/**"];
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: TestOrder },
     projects: [
       {
         test: {

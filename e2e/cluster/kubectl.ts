@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, run } from "../../tools/command.ts";
 import { Refusal } from "../../tools/progress.ts";
+import { ApiReader } from "./api-reader.ts";
 import { programsDirectory } from "./programs.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
@@ -20,6 +21,14 @@ export function existingCluster(): string | undefined {
 const withoutProxy = Object.fromEntries(
   ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY"].map((name) => [name, undefined]),
 );
+
+const readers = new Map<string, ApiReader>();
+
+function readerOf(kubeconfig: string): ApiReader {
+  const reader = readers.get(kubeconfig) ?? new ApiReader(kubeconfig);
+  readers.set(kubeconfig, reader);
+  return reader;
+}
 
 export class Kubectl {
   readonly kubeconfig: string;
@@ -44,6 +53,10 @@ export class Kubectl {
 
   /** The object, or a list of them; undefined when there is none of that name. */
   async get(...args: string[]): Promise<KubernetesObject | undefined> {
+    if (existingCluster() === undefined) {
+      const found = await readerOf(this.kubeconfig).get(args, this.namespace);
+      if (found !== "unknown") return found;
+    }
     try {
       return JSON.parse(await this.#call(["get", "--output=json", ...args])) as KubernetesObject;
     } catch (error) {

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { BookWriter, type Entry, nextId, readBook, report, verdict } from "./ledger-book.ts";
+import { acknowledgedBy, BookReader, BookWriter, type Entry, nextId, readBook, report, verdict } from "./ledger-book.ts";
 
 const first = { address: "10.0.0.1", started: "2026-01-01 00:00:00+00" };
 const second = { address: "10.0.0.2", started: "2026-01-01 00:00:05+00" };
@@ -45,6 +45,26 @@ test.each<[string, Entry[], number[], Entry[], object]>([
 ])("verdict: %s", (_, entries, stored, later, expected) => {
   const before = [begun, ...entries];
   expect(verdict(before, new Set(stored), [...before, ...later])).toMatchObject(expected);
+});
+
+test("a reader goes on where it has ended, and leaves a half-written line for the next time", () => {
+  const directory = mkdtempSync(join(tmpdir(), "sampledb-ledger-"));
+  try {
+    const path = join(directory, "entries");
+    using writer = new BookWriter(path);
+    writer.append(begun);
+    using reader = new BookReader(path);
+    expect(reader.more()).toEqual([begun]);
+    const line = JSON.stringify(acknowledged(5, 0, second));
+    appendFileSync(path, line.slice(0, 20));
+    expect(reader.more()).toEqual([]);
+    appendFileSync(path, `${line.slice(20)}\n`);
+    writer.append(acknowledged(6, 0));
+    const more = reader.more();
+    expect([acknowledgedBy(more, undefined), acknowledgedBy(more, first), acknowledgedBy([unknown(7)], undefined)]).toEqual([2, 1, 0]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test("a writer that starts again never uses an id twice, and a half-written line is not read", () => {

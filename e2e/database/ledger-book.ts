@@ -1,5 +1,5 @@
 // What a ledger has seen: one line of JSON for each attempt to write, and what follows from them.
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 
 /** Which PostgreSQL it was: another one, or the same one restarted, has another start. */
 export interface Server {
@@ -78,6 +78,35 @@ export function readBook(path: string): Entry[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Entry);
+}
+
+/** Reads on from where it has ended: a book of some minutes has tens of thousands of lines. */
+export class BookReader implements Disposable {
+  readonly #file: number;
+  #unfinished = "";
+
+  constructor(path: string) {
+    this.#file = openSync(path, "r");
+  }
+
+  /** What was appended since it was last asked. */
+  more(): Entry[] {
+    const chunk = Buffer.alloc(1 << 16);
+    let size = readSync(this.#file, chunk);
+    for (; size > 0; size = readSync(this.#file, chunk)) this.#unfinished += chunk.toString("utf8", 0, size);
+    const lines = this.#unfinished.split("\n");
+    this.#unfinished = lines.pop() ?? "";
+    return lines.map((line) => JSON.parse(line) as Entry);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+}
+
+/** Rows that were acknowledged by another than this one; all of them, where it is empty. */
+export function acknowledgedBy(book: readonly Entry[], otherThan: Server | undefined): number {
+  return acknowledgements(book).filter(({ server }) => !otherThan || !isSame(server, otherThan)).length;
 }
 
 export function isSame(one: Server, other: Server): boolean {

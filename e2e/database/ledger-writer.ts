@@ -1,9 +1,20 @@
 // The program in the ledger's Pod. `write` inserts rows and notes what became of each; the other words are run beside it, by exec:
-// `report`, `verify` and `connect N [HOST]` print one line of JSON. It needs the database's Service and its own files, no API server.
+// `report [WHEN]`, `verify` and `connect N [HOST]` print one line of JSON. It needs the database's Service and its own files, no API server.
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError } from "pg";
 import { freshPorts } from "./fresh-ports.ts";
-import { BookWriter, nextId, readBook, report, type Server, type Verdict, verdict } from "./ledger-book.ts";
+import {
+  acknowledgedBy,
+  BookReader,
+  BookWriter,
+  nextId,
+  type Report,
+  readBook,
+  report,
+  type Server,
+  type Verdict,
+  verdict,
+} from "./ledger-book.ts";
 import { type ConnectionStep, connect, type LedgerConnection } from "./ledger-connection.ts";
 
 export interface Connections {
@@ -77,6 +88,24 @@ async function writeWhileItLasts(connection: LedgerConnection, book: BookWriter,
   }
 }
 
+/** What a report waits for; it comes after so many milliseconds whatever is so then. */
+export interface Expected {
+  readonly rows: number;
+  /** Rows that this server took don't count. */
+  readonly otherThan?: Server;
+  readonly milliseconds: number;
+}
+
+/** Waiting here costs one program; asking for reports until one has it costs two for each. */
+async function reportWhen({ rows, otherThan, milliseconds }: Expected): Promise<Report> {
+  const end = performance.now() + milliseconds;
+  using book = new BookReader(bookPath);
+  for (let found = 0; ; await sleep(pauseMilliseconds)) {
+    found += acknowledgedBy(book.more(), otherThan);
+    if (found >= rows || performance.now() > end) return report(readBook(bookPath), Date.now());
+  }
+}
+
 /** Repeated for a while: it is asked after outages, and what counts is what the database has in the end. */
 async function verify(): Promise<Verdict & { readonly server: Server }> {
   const end = performance.now() + 30_000;
@@ -128,12 +157,12 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const [command, count, host] = process.argv.slice(2);
+const [command, operand, host] = process.argv.slice(2);
 const commands: Readonly<Record<string, () => unknown>> = {
   write,
-  report: () => report(readBook(bookPath), Date.now()),
+  report: () => (operand === undefined ? report(readBook(bookPath), Date.now()) : reportWhen(JSON.parse(operand) as Expected)),
   verify,
-  connect: () => knock(Number(count), host),
+  connect: () => knock(Number(operand), host),
 };
 const chosen = commands[command ?? ""];
 if (!chosen) throw new Error(`usage: ledger-writer ${Object.keys(commands).join("|")}`);

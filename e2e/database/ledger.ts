@@ -3,7 +3,7 @@ import { eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { isSame, type Outage, type Report, type Server, type Verdict } from "./ledger-book.ts";
 import { container, ledgerCommand, ledgerObjects } from "./ledger-pod.ts";
-import type { Connections } from "./ledger-writer.ts";
+import type { Connections, Expected } from "./ledger-writer.ts";
 
 export type { Outage, Report, Server, Verdict } from "./ledger-book.ts";
 export type { Connections } from "./ledger-writer.ts";
@@ -39,6 +39,9 @@ interface Acknowledged {
 
 /** How long a question is repeated: through a restart of the API server, not through a cut that the test itself has made. */
 const patienceMs = 60_000;
+
+/** How long the Pod waits for rows before it reports without them: shorter than a request to the API server may last. */
+const patienceInPodMs = 5000;
 
 export class Ledger {
   readonly #kubectl: Kubectl;
@@ -89,7 +92,8 @@ export class Ledger {
       servers.filter((server) => !otherThan || !isSame(server, otherThan)).reduce((sum, { acknowledged }) => sum + acknowledged, 0);
     const wanted = counted(since ?? (await this.report())) + rows;
     return await eventuallySucceeds(`${rows} more rows are acknowledged`, deadlineMs, async () => {
-      const report = await this.#ask<Report>("report");
+      const expected: Expected = { rows: wanted, milliseconds: patienceInPodMs, ...(otherThan ? { otherThan } : {}) };
+      const report = await this.#ask<Report>("report", JSON.stringify(expected));
       const missing = wanted - counted(report);
       if (missing > 0) throw new Error(`${missing} are missing; the last error was ${report.errors.at(-1)?.why ?? "none"}`);
       return report;

@@ -1,0 +1,34 @@
+// The order in which vitest starts test files. By itself it starts large files first, and a small one may take longest.
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Those named here come first, in this order; vitest orders the rest. */
+const order = [
+  // Longer than a minute on two cores, the longest first: no worker is left alone with one of them at the end.
+  "sampledb/ending/lifecycle.integration",
+  "runtime/controller/quiet.integration",
+  "sampledb/orders/rotation.integration",
+  "sampledb/foundation/storage.integration",
+  "sampledb/refusals.integration",
+  "sampledb/orders/replacement.integration",
+  // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The two that need most
+  // of the machine come after it, side by side.
+  "e2e/suites/database-faults.e2e",
+  "e2e/suites/operator.e2e",
+  "e2e/suites/deploy.e2e",
+  "e2e/suites/database-metrics.e2e",
+  "e2e/suites/postgres.e2e",
+  "e2e/suites/cluster.e2e",
+  "e2e/suites/settings.e2e",
+  "e2e/suites/database-changes.e2e",
+  "e2e/suites/database-instances.e2e",
+];
+
+export class TestOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = order.findIndex((part) => moduleId.includes(part));
+      return index < 0 ? order.length : index;
+    };
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
