@@ -19,9 +19,7 @@ const commands: Readonly<Record<string, (plan: ClusterPlan) => Promise<void>>> =
     const holder = process.env["CLUSTER_HOLDER"]; // set by test runs alone
     const cluster = await clusterUp(plan, holder ? Number(holder) : undefined);
     // With them `make run` is all that a database needs. The operator's own image changes with every edit: make cluster-load brings it.
-    await step("the images of databases on every node (minutes when they are built for the first time)", () =>
-      loadImages(cluster, databaseImages()),
-    );
+    await step("database images on every node (minutes, the first time)", () => loadImages(cluster, databaseImages()));
     say(`to use it:  export KUBECONFIG=${plan.kubeconfig}`);
     say(`a kubectl:  ${plan.kubectl}`);
   },

@@ -3,12 +3,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { databaseImages } from "../../images/catalog.ts";
+import { imageReference } from "../../images/definition.ts";
 import { run } from "../../tools/command.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { clusterDown } from "../cluster/down.ts";
 import { type Footprint, footprint, newSince } from "../cluster/footprint.ts";
 import { Kubectl } from "../cluster/kubectl.ts";
-import { findMachines } from "../cluster/machine.ts";
+import { LocalCluster } from "../cluster/local-cluster.ts";
+import { findMachines, runInside } from "../cluster/machine.ts";
+import { containerdSocket } from "../cluster/parts.ts";
 import { type ClusterPlan, projectDirectory } from "../cluster/plan.ts";
 import { clusterStatus } from "../cluster/status.ts";
 import { freePlan } from "../cluster/test-clusters.ts";
@@ -82,6 +86,15 @@ describe.runIf(isLocal)("a second cluster", () => {
     expect(second.output()).toMatch(/error: another command is working on .* \(cluster-up, process \d+\): wait for it/);
     expect(await exitCode(first)).toBe(0);
     expect(first.output()).toContain(`export KUBECONFIG=${plan.kubeconfig}`);
+  });
+
+  test("has the image of each major on every node, under the name that the operator uses", async () => {
+    const wanted = databaseImages().map(imageReference);
+    for (const { name } of plan.nodes) {
+      const list = ["ctr", "--address", containerdSocket, "--namespace", "k8s.io", "images", "list", "--quiet"];
+      const present = await runInside(new LocalCluster(plan).pid(name), list);
+      expect(present.split("\n")).toEqual(expect.arrayContaining(wanted));
+    }
   });
 
   test("is another cluster than the first, and both work", async () => {
