@@ -1,61 +1,22 @@
 // What Prometheus would scrape: PostgreSQL's own metrics and the disk's from each Pod, and what the operator tells of the database.
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
-import { text } from "node:stream/consumers";
-import { connect } from "node:tls";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { dialFor } from "../../controllers/patroni/dial.ts";
-import { kubeConfigFromFile } from "../../runtime/kube/kube-config.ts";
+import { expect, test } from "vitest";
 import { eventually } from "../../tools/eventually.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
-import { deployedOperator, operator, system } from "./deployed-operator.ts";
+import { deployedOperator } from "./deployed-operator.ts";
+import { operatorMetrics, parseSamples, type Samples } from "./operator-metrics.ts";
 import { isLocal, kubectl, localCluster, suiteNamespace } from "./test-cluster.ts";
 
 deployedOperator();
+const scrapeOperator = operatorMetrics();
 const namespace = suiteNamespace("database-metrics");
 const gibibyte = 1 << 30;
-const reader = "metrics-reader";
-
-type Samples = Readonly<Record<string, number>>;
-
-function parse(exposition: string): Samples {
-  const lines = exposition.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
-}
 
 async function scrape(database: Database, pod: string): Promise<Samples> {
   const { namespace: place } = (await database.get()).metadata;
   const path = `/api/v1/namespaces/${place}/pods/${pod}:9187/proxy/metrics`;
-  return parse(await kubectl.run("get", "--raw", path));
+  return parseSamples(await kubectl.run("get", "--raw", path));
 }
-
-/** As an account that may read it, and past the API server's proxy, which does not pass on who asks. */
-async function scrapeOperator(): Promise<Samples> {
-  const token = (await system.run("create", "token", reader)).trim();
-  const { name } = await operator.leader();
-  const dial = dialFor("port-forward", () => kubeConfigFromFile(kubectl.kubeconfig));
-  const socket = await dial({ namespace: "sampledb-system", name, ip: "" }, 8443, AbortSignal.timeout(20_000));
-  const secured = connect({ socket, rejectUnauthorized: false }); // made at its start, by itself
-  try {
-    const headers = { authorization: `Bearer ${token}` };
-    const asked = request({ createConnection: () => secured, host: "operator", path: "/metrics", headers }).end();
-    const [response] = (await once(asked, "response")) as [IncomingMessage];
-    expect(response.statusCode).toBe(200);
-    return parse(await text(response));
-  } finally {
-    secured.destroy();
-    socket.destroy();
-  }
-}
-
-beforeAll(async () => {
-  await system.run("create", "serviceaccount", reader);
-  const account = `--serviceaccount=sampledb-system:${reader}`;
-  await kubectl.run("create", "clusterrolebinding", reader, "--clusterrole=sampledb-metrics-reader", account);
-});
-
-afterAll(() => kubectl.run("delete", "clusterrolebinding", reader));
 
 test("each Pod tells of its PostgreSQL and its disk, and the operator of the database, until it is deleted", {
   timeout: 600_000,
