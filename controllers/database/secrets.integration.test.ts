@@ -77,11 +77,11 @@ test("the operator's certificate lives for a day, is the same until it is due, a
 });
 
 test("new authorities reach the application's Secret at once, and its password stays", async () => {
-  const { db, database } = await databaseIn("renewed");
+  const { db, database } = await databaseIn("renewed-authority");
   const { authority, passwords } = keepers();
   const { authorities } = await authority.ensure(database, client, []);
   await passwords.ensure(db, client, { authorities, hasData: false });
-  const password = await textIn("renewed", "orders-app", "password");
+  const password = await textIn("renewed-authority", "orders-app", "password");
   proxy.resetCounts();
   await passwords.ensure(db, client, { authorities, hasData: true });
   expect(requests()).toEqual([]);
@@ -91,8 +91,8 @@ test("new authorities reach the application's Secret at once, and its password s
   const serving = await authority.ensure(database, client, []);
   expect(serving.authorities).not.toBe(authorities);
   await passwords.ensure(db, client, { authorities: serving.authorities, hasData: true });
-  expect(await textIn("renewed", "orders-app", "ca.crt")).toBe(serving.authorities);
-  expect(await textIn("renewed", "orders-app", "password")).toBe(password);
+  expect(await textIn("renewed-authority", "orders-app", "ca.crt")).toBe(serving.authorities);
+  expect(await textIn("renewed-authority", "orders-app", "password")).toBe(password);
 });
 
 test("ensure sees a rotation of the password at once, and the authority goes on signing", async () => {
