@@ -210,6 +210,12 @@ describe.concurrent("changes", () => {
     const held = await reason(database, "UpToDate", "NotSupportedByThisVersion");
     expect(held.blockers?.[0]).toMatchObject({ reason: "UpgradeNotSupported" });
     expect(await database.sql("SHOW server_version")).toMatch(/^15\./);
+    // While the data is of the old major, the change can be taken back, and restarts nothing.
+    const uids = async () => (await database.pods()).map(({ metadata }) => metadata.uid);
+    const before = await uids();
+    await database.change({ postgresVersion: 15 });
+    await database.waitReady();
+    expect(await uids()).toEqual(before);
   });
 });
 
