@@ -137,7 +137,8 @@ export const noteAnnotations = {
     name: "sampledb.io/settings-asked",
     on: "ConfigMap NAME-config",
     writtenBy: "the operator",
-    meaning: "The settings as the user asked for them, and the restart order, when the settings were written. JSON.",
+    meaning:
+      "The fields of the spec that settings follow from, as the user wrote them when the settings were written, and the restart order. JSON.",
     byHand: notByHand,
   },
   settingsHeld: {

@@ -5,7 +5,7 @@
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Wanted } from "../../runtime/controller/kept.ts";
 import type { Objects } from "../../runtime/controller/objects.ts";
-import { controllerOf, type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
+import { isControlledBy, type Key, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import { type Job, jobs, type Pod, pods } from "../kinds/kubernetes.ts";
 import type { Patience } from "../patience.ts";
 import { byJob } from "../watches.ts";
@@ -81,15 +81,15 @@ export interface FoundJob {
 /** The owner's Job of this name. A Job that an earlier owner of the same name left is ignored. */
 export function findJob(cache: Cache, owner: KubeObject, key: Key): FoundJob | undefined {
   const job = cache.watched(jobs).get(key);
-  return job && controllerOf(job)?.uid === owner.metadata.uid ? { job, pod: newestPod(cache, job) } : undefined;
+  return job && isControlledBy(job, owner) ? { job, pod: newestPod(cache, job) } : undefined;
 }
 
 export function newestPod(cache: Cache, job: Job): Pod | undefined {
-  const { namespace, name, uid } = job.metadata;
+  const { namespace, name } = job.metadata;
   const own = cache
     .watched(pods)
     .listBy(byJob, `${namespace}/${name}`)
-    .filter((pod) => controllerOf(pod)?.uid === uid);
+    .filter((pod) => isControlledBy(pod, job));
   return own.toSorted((a, b) => (b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? ""))[0];
 }
 

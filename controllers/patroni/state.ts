@@ -1,7 +1,8 @@
 // Patroni's four objects of one database: its settings, the leader lock, Patroni's order, and the members that commits wait for.
 // Patroni stores all of it in annotations of ConfigMaps. No other file knows the names of these annotations.
 //
-// Guarantee: every write carries the resourceVersion of the object that was read, so a cache that is behind overwrites nothing.
+// Guarantee: every write of Patroni's annotations carries the resourceVersion of the object that was read, so a cache that is behind
+// overwrites nothing.
 // A superuser of the database can write these annotations in Patroni's place: any of them may be missing or wrong.
 import { lastPrimaryAnnotation, namedAnnotation } from "../../api/annotations.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";

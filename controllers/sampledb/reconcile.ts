@@ -7,6 +7,7 @@ import { awaitChange, type Result } from "../../runtime/controller/result.ts";
 import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
 import { observeDatabase } from "../database/view.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
+import { conditionOf } from "../telling/events.ts";
 import { deletion } from "./ending/deletion.ts";
 import { modeOf, steps } from "./modes.ts";
 import { eventsBetween } from "./report/events.ts";
@@ -70,6 +71,6 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
 
 /** From the stored status: a database that was hibernated or paused must not be initialized again. */
 function initializationTold({ status }: SampleDB): Initialization {
-  const told = status?.conditions?.find(({ type }) => type === conditionTypes.initialized);
+  const told = conditionOf(status, conditionTypes.initialized);
   return told?.status === "True" ? { kind: "done", message: told.message } : { kind: "waiting" };
 }

@@ -2,7 +2,7 @@
 import type { Cache } from "../cache/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { ignoreNotFound } from "../kube/errors.ts";
-import { controllerOf, type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
+import { controllerOf, isControlledBy, type Key, type KubeObject, keyOf, keyText } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { covers, sameValue } from "./difference.ts";
 import { Kept, type Wanted } from "./kept.ts";
@@ -86,7 +86,7 @@ export class Objects {
   /** Deletes the object if it exists and the owner controls it. An object of the same name that another owns stays. */
   async remove<T extends KubeObject>(resource: Resource<T>, key: Key, owner: KubeObject): Promise<void> {
     const live = this.#cache.watched(resource).get(key);
-    if (!live || live.metadata.deletionTimestamp || controllerOf(live)?.uid !== owner.metadata.uid) return;
+    if (!live || live.metadata.deletionTimestamp || !isControlledBy(live, owner)) return;
     const { uid, resourceVersion } = live.metadata;
     await this.#client.delete(resource, key, { uid, resourceVersion }).catch(ignoreNotFound);
   }

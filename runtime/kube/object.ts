@@ -66,3 +66,8 @@ export function controlledBy(owner: KubeObject): OwnerReference {
 export function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
+
+/** By uid: an object whose owner was deleted and made again under the same name is not the new owner's. */
+export function isControlledBy(object: KubeObject | undefined, { metadata: { uid } }: KubeObject): boolean {
+  return object !== undefined && uid !== undefined && controllerOf(object)?.uid === uid;
+}

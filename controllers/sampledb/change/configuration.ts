@@ -2,7 +2,7 @@
 import { settingsSinceAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { controllerOf } from "../../../runtime/kube/object.ts";
+import { isControlledBy } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -43,7 +43,7 @@ export const configuration: SampleDBStep = async (scope) => {
 /** Whether Patroni's file of an earlier reconcile is there, and this database's own. */
 function hasOwnFile({ db, deps, key }: Scope): boolean {
   const file = deps.cache.watched(configMaps).get({ namespace: key.namespace, name: namesOf(db).patroniConfig });
-  return file !== undefined && controllerOf(file)?.uid === db.metadata.uid;
+  return isControlledBy(file, db);
 }
 
 /** Ends the settings that are good only while an instance makes the data, also while a change is on trial. */

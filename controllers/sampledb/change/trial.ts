@@ -3,7 +3,7 @@ import { instanceAnnotations, trialAnnotation } from "../../../api/annotations.t
 import { reasons } from "../../../api/reasons.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { controllerOf } from "../../../runtime/kube/object.ts";
+import { isControlledBy } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { trialJob, trialSettings } from "../../desired/trial.ts";
 import { findJob, type JobRequest, lookAtJobSeconds, removeJob, runJob } from "../../jobs/runner.ts";
@@ -54,8 +54,7 @@ function proofOf(scope: Scope): Proof {
   const { [instanceAnnotations.proven]: proven, [instanceAnnotations.provenFor]: provenFor } = statefulSet?.metadata.annotations ?? {};
   // Ask the StatefulSet, not the Pods: with no Pod running, the next one would start untried. Ignore the StatefulSet of an earlier SampleDB
   // of the name, which is being deleted.
-  const isOurs = statefulSet !== undefined && controllerOf(statefulSet)?.uid === db.metadata.uid;
-  const hasSomethingToLose = initialized && isOurs;
+  const hasSomethingToLose = initialized && isControlledBy(statefulSet, db);
   return {
     isProven: proven === choices.trialDigest || !hasSomethingToLose,
     asked: provenFor !== choices.trialAskedDigest || restartIsOrdered(scope),

@@ -1,7 +1,7 @@
 // The Services of a SampleDB, and the EndpointSlice of the read-write Service.
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done } from "../../../runtime/controller/steps.ts";
-import { controllerOf } from "../../../runtime/kube/object.ts";
+import { isControlledBy } from "../../../runtime/kube/object.ts";
 import { namesOf } from "../../desired/names.ts";
 import { podsService, readOnlyService, readWriteService, readWriteSlice } from "../../desired/services.ts";
 import { endpointSlices, services as serviceKind } from "../../kinds/kubernetes.ts";
@@ -9,7 +9,7 @@ import type { SampleDBStep } from "../scope.ts";
 
 export const services: SampleDBStep = async ({ db, key: { namespace }, choices, deps, objects, findings, observed }) => {
   // Before the Services: where the API server refuses one, as for a bad annotation, nothing else has to wait.
-  if (observed.writeSlice && controllerOf(observed.writeSlice)?.uid === db.metadata.uid) findings.confirmed.add("slice");
+  if (isControlledBy(observed.writeSlice, db)) findings.confirmed.add("slice");
   await objects.keep(db, "services", choices.digest, () =>
     [readWriteService, readOnlyService, podsService].map((service) => wanted(serviceKind, service(db))),
   );

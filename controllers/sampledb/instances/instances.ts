@@ -3,7 +3,7 @@ import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, type StepResult, waitFor } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
-import { controllerOf, keyOf } from "../../../runtime/kube/object.ts";
+import { controllerOf, isControlledBy, keyOf } from "../../../runtime/kube/object.ts";
 import { unprepared } from "../../database/succession.ts";
 import { lastPrimary } from "../../database/view.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
@@ -70,9 +70,8 @@ export async function applyRange(
 }
 
 /** Another object controls it, such as a SampleDB that had the name before. One without a controller was left by its SampleDB, and is taken up. */
-export function isForeign(existing: StatefulSet, { metadata: { uid } }: SampleDB): boolean {
-  const controller = controllerOf(existing);
-  return controller !== undefined && controller.uid !== uid;
+export function isForeign(existing: StatefulSet, db: SampleDB): boolean {
+  return controllerOf(existing) !== undefined && !isControlledBy(existing, db);
 }
 
 async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {

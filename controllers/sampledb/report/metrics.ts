@@ -12,6 +12,7 @@ import { namesOf } from "../../desired/names.ts";
 import { configMaps, type Pod } from "../../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
 import { LeaderLock } from "../../patroni/state.ts";
+import { conditionOf } from "../../telling/events.ts";
 import type { Inspections } from "../instances/inspections.ts";
 
 /** What the process knows of a SampleDB at a scrape. */
@@ -53,7 +54,7 @@ function replicasWanted({ db: { metadata, spec } }: Known): number {
 }
 
 function holds(status: SampleDBStatus | undefined, wanted: string): 0 | 1 {
-  return status?.conditions?.some(({ type, status }) => type === wanted && status === "True") ? 1 : 0;
+  return conditionOf(status, wanted)?.status === "True" ? 1 : 0;
 }
 
 /** Patroni stores this count with the leader lock, so it survives a restart of the operator and a change of the operator's leader. */
