@@ -57,14 +57,14 @@ test.runIf(isLocal)(
     for (const victim of victims) await killContainer(localCluster(), victim);
     const waitsFor = () => newborn.sql("SHOW synchronous_standby_names", { superuser: true, databaseName: "postgres" });
     const names: string[] = [];
-    await eventually("newborn is Ready", 180_000, async () => {
+    await eventuallySucceeds("newborn is Ready", 180_000, async () => {
       names.push(
         ...(await waitsFor().then(
           (name) => [name],
           () => [],
         )),
       ); // whoever has the primary's label is asked
-      return whyNotReady(await newborn.get()) === undefined;
+      expect(whyNotReady(await newborn.get())).toBeUndefined();
     });
     expect(names.length).toBeGreaterThan(0);
     expect(names).not.toContain("");

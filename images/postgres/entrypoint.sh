@@ -42,7 +42,7 @@ if [ "$1" = patroni ]; then
         rm -rf "$data"
     fi
     rm -f "$volume/copying"
-    if [ -e "$volume/initializing" ]; then restart-bootstrap "${PATRONI_NAME%-*}"; fi
+    if [ -e "$volume/initializing" ] || [ ! -e "$data/PG_VERSION" ]; then restart-bootstrap "${PATRONI_NAME%-*}"; fi
 
     # Patroni reads the files of a directory in order: first the operator's, then the image's.
     config=${2:-/etc/patroni/patroni.yaml}

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const restart = (environment: Readonly<Record<string, string>> = {}) =>
-  account.run("restart-bootstrap", ["orders"], { VOLUME: volume, ...environment });
+  account.run("restart-bootstrap", ["orders"], { HOSTNAME: "orders-0", VOLUME: volume, ...environment });
 
 const makeNote = (annotations: object) => makeObject(plane, configMaps, { metadata: { name: "orders-config", annotations } });
 
@@ -37,30 +37,32 @@ async function notes(): Promise<object> {
 
 const left = () => ({ data: existsSync(join(volume, "data")), mark: existsSync(join(volume, "initializing")) });
 
+const ownNote = { initialize: "", initializer: "orders-0" };
+
 test("an interrupted bootstrap of this instance starts again, without data and annotation", async () => {
-  await makeNote({ initialize: "", config: "{}" });
+  await makeNote({ ...ownNote, config: "{}" });
   expect(await restart()).toContain("begun anew");
   expect(left()).toEqual({ data: false, mark: false });
+  expect(await notes()).toEqual({ config: "{}" });
+});
+
+test("a bootstrap that was interrupted before its first file starts again", async () => {
+  rmSync(volume, { recursive: true });
+  mkdirSync(volume);
+  await makeNote({ ...ownNote, config: "{}" });
+  expect(await restart()).toContain("begun anew");
   expect(await notes()).toEqual({ config: "{}" });
 });
 
 test.each([
   ["the bootstrap was completed", { initialize: "7300000000000000001", config: "{}" }],
   ["no instance is bootstrapping", { config: "{}" }],
+  ["another instance is bootstrapping", { initialize: "", initializer: "orders-1" }],
 ])("%s: only the mark is removed", async (_, annotations) => {
   await makeNote(annotations);
-  expect(await restart()).toContain("it was done already");
+  expect(await restart()).not.toContain("begun anew");
   expect(left()).toEqual({ data: true, mark: false });
   expect(await notes()).toEqual(annotations);
-});
-
-test("with an annotation and without data, only the mark is removed: another instance bootstraps", async () => {
-  rmSync(join(volume, "data"), { recursive: true });
-  mkdirSync(join(volume, "data"));
-  await makeNote({ initialize: "" });
-  expect(await restart()).toContain("not by this instance");
-  expect(left()).toEqual({ data: true, mark: false });
-  expect(await notes()).toEqual({ initialize: "" });
 });
 
 test("without Patroni's ConfigMap, as after a person deleted it, only the mark is removed", async () => {
@@ -69,9 +71,7 @@ test("without Patroni's ConfigMap, as after a person deleted it, only the mark i
 });
 
 test("without an answer of the API server everything stays, and the program fails so that the container restarts", async () => {
-  await makeNote({ initialize: "" });
-  await expect(restart({ KUBERNETES_SERVICE_PORT: String(await freePort()), SECONDS_TO_TRY: "2" })).rejects.toThrow(
-    /can't be asked about it/,
-  );
+  await makeNote(ownNote);
+  await expect(restart({ KUBERNETES_SERVICE_PORT: String(await freePort()), SECONDS_TO_TRY: "2" })).rejects.toThrow(/can't be asked/);
   expect(left()).toEqual({ data: true, mark: true });
 });

@@ -30,7 +30,7 @@ handover_is_patched() { grep -q 'self.wait_for_next_leader()' /usr/lib/python3/d
 list_is_patched() { grep -A1 'self._condition.notify()' /usr/lib/python3/dist-packages/patroni/dcs/kubernetes.py | grep -q 'self._dcs.event.set()'; }
 ends_without_volume() { ! serve-metrics 2>&1; }
 asks_without_hostname() { ! env -u HOSTNAME may-promote 2>&1; }
-ends_without_scope() { ! restart-bootstrap 2>&1; }
+ends_without_pod() { ! env -u HOSTNAME restart-bootstrap none 2>&1; }
 ends_without_hostname() { ! env -u HOSTNAME take-writes on_start replica none 2>&1; }
 
 # A server of its own beside one that may run here: without TCP, with its socket and data in a temporary directory.
@@ -75,7 +75,7 @@ check "pgBackRest has its libraries" libraries_are_there "$(command -v pgbackres
 check "the exporter 0.17" version_is 0.17 exporter_version
 check "take-writes has all that it imports" version_is "'HOSTNAME'" ends_without_hostname
 check "may-promote has all that it imports" version_is "'HOSTNAME'" asks_without_hostname
-check "restart-bootstrap has all that it imports" version_is "'scope'" ends_without_scope
+check "restart-bootstrap has all that it imports" version_is "'HOSTNAME'" ends_without_pod
 check "serve-metrics has all that it imports" version_is "'volume'" ends_without_volume
 for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} has its libraries" libraries_are_there "$major"/bin/* "$major"/lib/*.so

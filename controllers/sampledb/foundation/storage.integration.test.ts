@@ -1,8 +1,6 @@
 // Claims and their volumes: they grow, are kept or let go as the user says, and what never held data stands in nobody's way.
 import { beforeAll, describe, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
-import type { KubeObject } from "../../../runtime/kube/object.ts";
-import { clusterScoped } from "../../../runtime/kube/resource.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
 import { eventually, eventuallySucceeds } from "../../../tools/eventually.ts";
 import { labelsOf } from "../../desired/identity.ts";
@@ -10,21 +8,15 @@ import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import * as kinds from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
 import { DatabaseStage, installKinds } from "../stage.fixture.ts";
-import { bind } from "./volumes.fixture.ts";
+import { bind, ensureStorageClass, storageClasses } from "./volumes.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
-const storageClasses = clusterScoped<KubeObject & Record<string, unknown>>("storage.k8s.io/v1", "StorageClass", "storageclasses");
 
 beforeAll(async () => {
   await installKinds(plane, client);
-  for (const [name, allowVolumeExpansion] of [
-    ["grows", true],
-    ["rigid", false],
-  ] as const) {
-    const kind = { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name } };
-    await client.create(storageClasses, { ...kind, provisioner: "example.com/none", allowVolumeExpansion });
-  }
+  await ensureStorageClass(client, "grows", { allowVolumeExpansion: true });
+  await ensureStorageClass(client, "rigid", { allowVolumeExpansion: false });
 });
 
 async function open(namespace: string, spec: Parameters<DatabaseStage["create"]>[0]): Promise<DatabaseStage> {

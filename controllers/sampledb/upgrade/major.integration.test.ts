@@ -1,24 +1,20 @@
 // A database whose data is of an older major than the spec asks for: it is looked after as before.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
-import type { KubeObject } from "../../../runtime/kube/object.ts";
-import { clusterScoped } from "../../../runtime/kube/resource.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../../tools/eventually.ts";
 import * as kinds from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
-import { bind } from "../foundation/volumes.fixture.ts";
+import { bind, ensureStorageClass } from "../foundation/volumes.fixture.ts";
 import { DatabaseStage, installKinds } from "../stage.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
-const storageClasses = clusterScoped<KubeObject & Record<string, unknown>>("storage.k8s.io/v1", "StorageClass", "storageclasses");
 const storageClassName = "grows";
 
 beforeAll(async () => {
   await installKinds(plane, client);
-  const kind = { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name: storageClassName } };
-  await client.create(storageClasses, { ...kind, provisioner: "example.com/none", allowVolumeExpansion: true });
+  await ensureStorageClass(client, storageClassName, { allowVolumeExpansion: true });
 });
 
 /** One instance that serves data of 15. */
