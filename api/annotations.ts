@@ -180,6 +180,28 @@ export const noteAnnotations = {
       "The reclaim policy that the volume had before the operator set it to Retain. The operator restores this policy when `spec.deletionPolicy` is Delete.",
     byHand: notByHand,
   },
+  archiveGeneration: {
+    name: "sampledb.io/archive-generation",
+    on: "ConfigMap NAME-repository",
+    writtenBy: "the operator",
+    meaning:
+      "A number that counts the archives of the database. A new one begins when archiving was off in between. It outlives the SampleDB, as the repository does.",
+    byHand: notByHand,
+  },
+  archiveOff: {
+    name: "sampledb.io/archive-off",
+    on: "ConfigMap NAME-repository",
+    writtenBy: "the operator",
+    meaning: "`true`: `spec.backup` was removed, and nothing is archived. What was archived before is still in the repository.",
+    byHand: notByHand,
+  },
+  stanza: {
+    name: "sampledb.io/stanza",
+    on: "Pods of NAME-repository",
+    writtenBy: "the operator",
+    meaning: "The name of the archive that this Pod adds to: the SampleDB's uid, the major version of PostgreSQL, and the generation.",
+    byHand: notByHand,
+  },
   uninstallAttempt: {
     name: "sampledb.io/uninstall-attempt",
     on: "the CustomResourceDefinitions",
@@ -213,4 +235,7 @@ export const settingsHeldAnnotation = noteAnnotations.settingsHeld.name;
 export const lastPrimaryAnnotation = noteAnnotations.lastPrimary.name;
 export const namedAnnotation = noteAnnotations.named.name;
 export const formerPolicyAnnotation = noteAnnotations.formerPolicy.name;
+export const archiveGenerationAnnotation = noteAnnotations.archiveGeneration.name;
+export const archiveOffAnnotation = noteAnnotations.archiveOff.name;
+export const stanzaAnnotation = noteAnnotations.stanza.name;
 export const volumeFateAnnotation = noteAnnotations.volumeFate.name;

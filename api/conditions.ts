@@ -36,8 +36,12 @@ export const conditionTypes = {
   initialized: "Initialized",
   /** SampleDB: every instance runs as the spec asks. */
   upToDate: "UpToDate",
-  /** SampleDB: whether this version acts on `spec.backup`. */
+  /** SampleDB: whether this version makes the backups that `spec.backup` asks for. */
   backupConfigured: "BackupConfigured",
+  /** SampleDB with `spec.backup`: a file can be written to the repository, read and deleted. */
+  repositoryReachable: "RepositoryReachable",
+  /** SampleDB with `spec.backup`: the write-ahead log reaches the repository. */
+  archivingHealthy: "ArchivingHealthy",
   /** Backup and Restore: whether it is over, and how it ended. */
   succeeded: "Succeeded",
 } as const;

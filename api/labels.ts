@@ -22,7 +22,8 @@ export const labels = {
     name: "sampledb.io/component",
     on: "Pods, claims, the StatefulSet and Patroni's ConfigMaps",
     writtenBy: "the operator; Patroni on its own objects",
-    meaning: "The part: `postgresql` for instances and what Patroni keeps of them, `init`, `trial` or `rotation` for the Pods of Jobs.",
+    meaning:
+      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial` or `rotation` for the Pods of Jobs.",
   },
   role: {
     name: "sampledb.io/role",

@@ -11,7 +11,11 @@ export const s3 = z.object({
     new RegExp(`^https://[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:${port})?$`),
     "must be https:// with a host and at most a port from 1 to 65535, without a path, such as https://s3.example.com:9000",
   ).describe("Where the store answers, such as `https://s3.example.com:9000`. Only https: pgBackRest takes nothing else."),
-  region: z.string().min(1).max(64).describe("The region, such as `us-east-1`. Stores that have none take any word."),
+  region: spelled(
+    z.string().min(1).max(64),
+    /^[-_.a-zA-Z0-9]+$/,
+    "must be the name of a region such as us-east-1: letters, digits, -, _ and .",
+  ).describe("The region, such as `us-east-1`. Stores that have none take any word."),
   bucket: spelled(
     z.string().min(3).max(63),
     /^[a-z0-9][-.a-z0-9]*[a-z0-9]$/,
@@ -19,8 +23,8 @@ export const s3 = z.object({
   ).describe("The bucket. It must exist."),
   prefix: spelled(
     z.string().max(256),
-    /^[-_.a-zA-Z0-9]+(\/[-_.a-zA-Z0-9]+)*$/,
-    "must be folders such as databases/orders: letters, digits, -, _ and . between slashes, and no slash at its ends",
+    /^[.]*[-_a-zA-Z0-9][-_.a-zA-Z0-9]*(\/[.]*[-_a-zA-Z0-9][-_.a-zA-Z0-9]*)*$/,
+    "must be folders such as databases/orders: letters, digits, -, _ and . between slashes, no slash at its ends, and no folder of dots alone",
   )
     .optional()
     .describe(

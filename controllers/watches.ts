@@ -6,10 +6,12 @@ import type { Key, KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import { instanceComponent, managedBy, selectorOf } from "./desired/identity.ts";
 import { claimName, ordinalOf } from "./desired/names.ts";
+import { repositoryComponent } from "./desired/repository.ts";
 import { sliceLabels } from "./desired/services.ts";
 import { jobFailed, jobSucceeded } from "./jobs/outcome.ts";
 import {
   configMaps,
+  deployments,
   endpointSlices,
   type Job,
   jobs,
@@ -28,6 +30,8 @@ import { backups, restores, sampledbs } from "./kinds/sampledb-io.ts";
 
 /** Index by `namespace/name` of the SampleDB. Of Pods: the instances. Of claims: those with data. Of Jobs: all of the database. */
 export const byDatabase = "database";
+/** Index of Pods: those of the repository, by `namespace/name` of the SampleDB. */
+export const byRepository = "repository";
 /** Index of Pods by `namespace/name` of their Job. */
 export const byJob = "job";
 /** Index of Jobs: the running trials of changes that a newer operator made by itself, all under one value. */
@@ -38,11 +42,11 @@ const labelSelector = selectorOf(managedBy);
 
 export function declareWatches(cache: Cache): void {
   for (const resource of [sampledbs, backups, restores] as readonly Resource[]) cache.watch(resource);
-  cache.watch(pods, { labelSelector, indexes: { [byDatabase]: ofInstances, [byJob]: jobOf } });
+  cache.watch(pods, { labelSelector, indexes: { [byDatabase]: ofInstances, [byRepository]: ofRepository, [byJob]: jobOf } });
   cache.watch(persistentVolumeClaims, { labelSelector, indexes: { [byDatabase]: ofData } });
   cache.watch(jobs, { labelSelector, indexes: { [byDatabase]: databaseText, [ownTrials]: runningOwnTrial } });
   cache.watch(endpointSlices, { labelSelector: selectorOf(sliceLabels) });
-  const others = [services, serviceAccounts, roles, roleBindings, podDisruptionBudgets, statefulSets, configMaps];
+  const others = [services, serviceAccounts, roles, roleBindings, podDisruptionBudgets, statefulSets, deployments, configMaps];
   for (const resource of others as readonly Resource[]) cache.watch(resource, { labelSelector });
 }
 
@@ -58,6 +62,10 @@ function databaseText(object: KubeObject): string[] {
 
 function ofInstances(object: KubeObject): string[] {
   return object.metadata.labels?.[labelNames.component] === instanceComponent ? databaseText(object) : [];
+}
+
+function ofRepository(pod: Pod): string[] {
+  return pod.metadata.labels?.[labelNames.component] === repositoryComponent ? databaseText(pod) : [];
 }
 
 /** By component and name: a repository's claim has the label of its database, too, and must be neither grown nor deleted as data. */

@@ -15,6 +15,8 @@ import { notSupportedControllers } from "../controllers/not-supported.ts";
 import { Patience } from "../controllers/patience.ts";
 import { type Dial, dialFor } from "../controllers/patroni/dial.ts";
 import { PatroniApi } from "../controllers/patroni/patroni-api.ts";
+import { archiveQuestions } from "../controllers/repository/questions.ts";
+import { Reports } from "../controllers/repository/reports.ts";
 import { KnownChoices } from "../controllers/sampledb/change/choices.ts";
 import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Monitors } from "../controllers/sampledb/foundation/monitors.ts";
@@ -90,7 +92,8 @@ export async function runOperator(process: Process): Promise<void> {
   const { cache, events } = manager;
   const authority = new Authority({ operatorNamespace: namespace, now });
   const passwords = new Passwords({ now, password: () => randomBytes(24).toString("base64url") });
-  const patroni = patroniWith(authority, dialFor(settings.databaseAccess, loadKubeConfig));
+  const dial = dialFor(settings.databaseAccess, loadKubeConfig);
+  const patroni = patroniWith(authority, dial);
   const inspections = new Inspections();
   const database = {
     cache,
@@ -105,6 +108,8 @@ export async function runOperator(process: Process): Promise<void> {
     monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
     volumes: new Volumes(now),
     choices: new KnownChoices(settings.postgresImages),
+    reports: new Reports(now),
+    archiveQuestions: archiveQuestions(authority, dial),
     now,
   };
   declareWatches(cache);

@@ -5,11 +5,11 @@ import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
 import type { Kept } from "../../runtime/certificates/rotation.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import type { Key } from "../../runtime/kube/object.ts";
-import { authorityName, authoritySecret, certificateSecret, keptIn } from "../desired/certificates.ts";
+import { authorityName, authoritySecret, certificateSecret, keptIn, pairIn, repositorySecret } from "../desired/certificates.ts";
 import type { DatabaseIdentity } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { secrets } from "../kinds/kubernetes.ts";
-import { type ClientRole, clientCertificate, renewalDue, rotateCertificates } from "./certificates.ts";
+import { type ClientRole, clientCertificate, renewalDue, repositoryCertificate, rotateCertificates } from "./certificates.ts";
 import { refuseForeign, writeOver } from "./secrets.ts";
 
 export interface AuthorityOptions {
@@ -35,6 +35,8 @@ interface Seen {
   readonly kept: Kept;
   readonly serving: Serving;
   readonly clients: Map<ClientRole, ClientIdentity>;
+  /** Whether the repository has its certificate; undefined before anybody asked. */
+  repository?: boolean;
 }
 
 /** For this long the Secrets are not read again. Certificates are renewed months before they expire, so some hours are no loss. */
@@ -82,6 +84,30 @@ export class Authority {
     const identity = { ...(await clientCertificate(seen.kept, database, role, now)), authorities: seen.kept.bundle };
     seen.clients.set(role, identity);
     return identity;
+  }
+
+  /**
+   * Makes the certificate of the repository, and renews it. False where it can't be made, because the authority's key is lost. Costs no
+   * request while the last look is remembered. Rejects before `ensure` has seen the database.
+   */
+  async ensureRepository(database: DatabaseIdentity, client: KubeClient): Promise<boolean> {
+    const seen = this.#seen.get(database.uid);
+    if (!seen) throw new Error(`the certificates of ${database.namespace}/${database.name} are not known yet`);
+    seen.repository ??= await this.#writeRepository(database, client, seen.kept);
+    return seen.repository;
+  }
+
+  async #writeRepository(database: DatabaseIdentity, client: KubeClient, kept: Kept): Promise<boolean> {
+    const db = { metadata: database };
+    const stored = await client.find(secrets, { namespace: database.namespace, name: namesOf(db).repository });
+    if (stored) refuseForeign(stored, database.name);
+    const before = stored && pairIn(stored);
+    const now = this.#options.now();
+    const issued = await repositoryCertificate(kept, database, before, now);
+    if (issued === undefined) return false;
+    const secret = repositorySecret(db, { ...issued, bundle: kept.bundle });
+    if (JSON.stringify(secret.data) !== JSON.stringify(stored?.data)) await writeOver(client, stored, secret);
+    return true;
   }
 
   /** Where the Secret with the authority's key is. Nothing owns it, so deletion of the database for good has to name it. */

@@ -2,7 +2,7 @@
 // authority.ts reads and writes the Secrets.
 import { createHash } from "node:crypto";
 import { carryOut, type Making } from "../../runtime/certificates/carry-out.ts";
-import { readCertificate } from "../../runtime/certificates/inspect.ts";
+import { isIssuedBy, readCertificate, splitBundle } from "../../runtime/certificates/inspect.ts";
 import { type CertifiedKey, issueCertificate } from "../../runtime/certificates/issue.ts";
 import { isDue, type Kept, type Plan, planRotation, signingAuthority } from "../../runtime/certificates/rotation.ts";
 
@@ -43,7 +43,7 @@ const clientLifetimesMs = {
 export type ClientRole = keyof typeof clientLifetimesMs;
 
 /** The last part of a certificate's name. Programs authorise by it. */
-export type Role = "authority" | "server" | ClientRole;
+export type Role = "authority" | "server" | "repository" | ClientRole;
 
 /** Against a loop without an end. More than one action is rare: it takes names that changed while the authority is due. */
 const mostSteps = 10;
@@ -85,6 +85,34 @@ export async function clientCertificate(kept: Kept, database: DatabaseName, role
   });
 }
 
+/**
+ * The certificate that the repository serves; `before` stays while it is good. Undefined where the key of the authority that the instances
+ * trust is lost: they would trust no certificate that is made now.
+ */
+export async function repositoryCertificate(
+  kept: Kept,
+  database: DatabaseName,
+  before: CertifiedKey | undefined,
+  now: Date,
+): Promise<CertifiedKey | undefined> {
+  const authority = signingAuthority(kept, now);
+  const isGood = before !== undefined && !renewalDue(before, now) && isSignedBy(before.certificate, kept.bundle);
+  if (isGood || authority === undefined) return isGood ? before : undefined;
+  return await issueCertificate(authority, {
+    commonName: certificateName(database, "repository"),
+    dnsNames: serviceNames(`${database.name}-repository`, database.namespace),
+    usages: ["server"],
+    lifetimeMs: serverLifetimeMs,
+    now,
+  });
+}
+
+function isSignedBy(certificate: string, bundle: string): boolean {
+  const leaf = readCertificate(certificate);
+  const authorities = splitBundle(bundle).map(readCertificate);
+  return leaf !== undefined && authorities.some((authority) => authority !== undefined && isIssuedBy(leaf, authority));
+}
+
 /** True with a third of its life left, or when it can't be read. */
 export function renewalDue({ certificate }: CertifiedKey, now: Date): boolean {
   const read = readCertificate(certificate);
@@ -107,12 +135,12 @@ export function certificateName({ namespace, name }: DatabaseName, role: Role): 
 
 /** All names by which clients, members and programs inside the Pod call an instance. */
 export function serverNames({ namespace, name }: DatabaseName): string[] {
-  const services = [`${name}-rw`, `${name}-ro`].flatMap((service) => [
-    service,
-    `${service}.${namespace}`,
-    ...inCluster(service, namespace),
-  ]);
+  const services = [`${name}-rw`, `${name}-ro`].flatMap((service) => serviceNames(service, namespace));
   return [...services, ...inCluster(`*.${name}-pods`, namespace), "localhost", "127.0.0.1", "::1"];
+}
+
+function serviceNames(service: string, namespace: string): string[] {
+  return [service, `${service}.${namespace}`, ...inCluster(service, namespace)];
 }
 
 function inCluster(host: string, namespace: string): string[] {

@@ -8,6 +8,8 @@ import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
 import {
   type ConfigMap,
   configMaps,
+  type Deployment,
+  deployments,
   type EndpointSlice,
   endpointSlices,
   type PersistentVolumeClaim,
@@ -19,7 +21,7 @@ import {
 } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { ClusterSettings, LeaderLock, type PatroniState, SwitchoverOrder, Synchrony } from "../patroni/state.ts";
-import { byDatabase } from "../watches.ts";
+import { byDatabase, byRepository } from "../watches.ts";
 import { type Instance, instanceOf } from "./instance.ts";
 
 export interface DatabaseView {
@@ -33,12 +35,22 @@ export interface DatabaseView {
   /** The claims with the database's data, by name. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly patroni: PatroniState;
+  readonly repository: RepositoryView;
   /** The EndpointSlice of the read-write Service. */
   readonly writeSlice: EndpointSlice | undefined;
   /** An instance has made this database's data. */
   readonly initialized: boolean;
   /** The first instance is making the data. Patroni can't resume a bootstrap that is interrupted. */
   readonly bootstrapping: boolean;
+}
+
+/** The repository's objects; undefined where they do not exist. */
+export interface RepositoryView {
+  readonly config: ConfigMap | undefined;
+  readonly claim: PersistentVolumeClaim | undefined;
+  readonly deployment: Deployment | undefined;
+  /** The newest Pod. */
+  readonly pod: Pod | undefined;
 }
 
 /** Needs no more than the name of the SampleDB, so it works for a database whose SampleDB is gone. */
@@ -70,9 +82,28 @@ export function observeDatabase(db: Pick<SampleDB, "metadata">, cache: Cache): D
     commitsWait: synchronous !== undefined,
     claims: new Map(claims.map((claim) => [claim.metadata.name, claim])),
     patroni,
+    repository: observeRepository(db, cache),
     writeSlice,
     bootstrapping: settings?.isBootstrapping ?? false,
     initialized: settings?.isInitialized ?? false,
+  };
+}
+
+function observeRepository(db: Pick<SampleDB, "metadata">, cache: Cache): RepositoryView {
+  const { namespace = "", name } = db.metadata;
+  const key = { namespace, name: namesOf(db).repository };
+  const made = ({ metadata: { creationTimestamp = "" } }: Pod) => creationTimestamp;
+  // Whoever answers proves itself by a certificate, so a Pod that only wears the label can tell nothing.
+  const [pod] = cache
+    .watched(pods)
+    .listBy(byRepository, `${namespace}/${name}`)
+    .filter((found) => controllerOf(found)?.kind === "ReplicaSet")
+    .sort((a, b) => made(b).localeCompare(made(a)));
+  return {
+    config: cache.watched(configMaps).get(key),
+    claim: cache.watched(persistentVolumeClaims).get(key),
+    deployment: cache.watched(deployments).get(key),
+    pod,
   };
 }
 

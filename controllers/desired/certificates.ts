@@ -9,10 +9,25 @@ export function authorityName({ metadata: { namespace, name } }: Pick<SampleDB, 
   return `authority.${namespace}.${name}`;
 }
 
+type Served = Pick<Kept, "bundle" | "certificate" | "key">;
+
 /** The Secret that Pods mount. Applications take `ca.crt` from it. */
-export function certificateSecret(db: Pick<SampleDB, "metadata">, { bundle, certificate, key }: Kept): Secret {
+export function certificateSecret(db: Pick<SampleDB, "metadata">, served: Served): Secret {
+  return tlsSecret(db, namesOf(db).certificateSecret, served);
+}
+
+/** The Secret that the repository's Pod mounts. */
+export function repositorySecret(db: Pick<SampleDB, "metadata">, served: Served): Secret {
+  return tlsSecret(db, namesOf(db).repository, served);
+}
+
+function tlsSecret(db: Pick<SampleDB, "metadata">, name: string, { bundle, certificate, key }: Served): Secret {
   const data = { "ca.crt": btoa(bundle), "tls.crt": btoa(certificate), "tls.key": btoa(key) };
-  return { apiVersion: "v1", kind: "Secret", metadata: keptMetadata(db, namesOf(db).certificateSecret), type: "kubernetes.io/tls", data };
+  return { apiVersion: "v1", kind: "Secret", metadata: keptMetadata(db, name), type: "kubernetes.io/tls", data };
+}
+
+export function pairIn({ data }: Secret): Pick<Kept, "certificate" | "key"> {
+  return { certificate: atob(data?.["tls.crt"] ?? ""), key: atob(data?.["tls.key"] ?? "") };
 }
 
 export function authoritySecret(

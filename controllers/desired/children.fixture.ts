@@ -2,13 +2,14 @@
 import type { KubeObject } from "../../runtime/kube/object.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { role, roleBinding, serviceAccount } from "./access.ts";
-import { authoritySecret, certificateSecret } from "./certificates.ts";
+import { authoritySecret, certificateSecret, repositorySecret } from "./certificates.ts";
 import { dynamicConfig, patroniConfig, patroniStates } from "./configuration.ts";
 import { applicationSecret, replicationSecret, superuserSecret } from "./credentials.ts";
 import { initJob } from "./initialization.ts";
 import { claim, statefulSet } from "./instances.ts";
 import { mostInstances } from "./names.ts";
 import { disruptionBudget } from "./policies.ts";
+import { type Archived, isArchived, repositoryClaim, repositoryConfig, repositoryDeployment, repositoryService } from "./repository.ts";
 import { nextPasswordSecret, rotationJob } from "./rotation.ts";
 import { podsService, readOnlyService, readWriteService, readWriteSlice } from "./services.ts";
 import { trialJob, trialSettings } from "./trial.ts";
@@ -20,7 +21,7 @@ export const passwords = {
   next: "pw-of-rotation",
 };
 export const image = "registry.example.com/postgres:17";
-export const keys = { authority: "key-of-authority", server: "key-of-server" };
+export const keys = { authority: "key-of-authority", server: "key-of-server", repository: "key-of-repository" };
 
 const kept = {
   bundle: "bundle",
@@ -42,7 +43,18 @@ export function secretsOf(db: SampleDB): KubeObject[] {
     applicationSecret(db, passwords.application, "bundle"),
     nextPasswordSecret(db, passwords.next),
     certificateSecret(db, kept),
+    repositorySecret(db, { ...kept, key: keys.repository }),
     authoritySecret(db, "operators", kept),
+  ];
+}
+
+function repositoryOf(db: Archived): KubeObject[] {
+  const clients = { server: "shop/orders/server", operator: "shop/orders/operator" };
+  return [
+    repositoryConfig(db, 1, clients),
+    repositoryService(db),
+    repositoryClaim(db),
+    repositoryDeployment(db, { image, generation: 1, running: true }),
   ];
 }
 
@@ -64,6 +76,7 @@ export function childrenOf(db: SampleDB): KubeObject[] {
       trialJob(db, { digest: "digest", image, asked: true, running: undefined }),
       rotationJob(db, nextPasswordSecret(db, passwords.next), image),
     ],
+    ...(isArchived(db) ? repositoryOf(db) : []),
     instancesOf(db),
     ...Array.from({ length: mostInstances }, (_, ordinal) => claim(db, ordinal)),
   ];

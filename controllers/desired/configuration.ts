@@ -119,6 +119,8 @@ export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean
       remove_data_directory_on_rewind_failure: true,
       remove_data_directory_on_diverged_timelines: true,
       parameters: parameters(db),
+      // Standbys ask the repository for the histories of others, so that no two timelines get one number.
+      ...(db.spec.backup ? { recovery_conf: { restore_command: "fetch-history %f %p" } } : {}),
       pg_hba: hostBasedAuthentication(db),
       // The exporter runs as the same user as the server. Not `trust`, which would let in any other process that reaches the socket.
       pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],
@@ -141,15 +143,14 @@ export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, str
     max_connections: 100,
     max_wal_senders: 20, // the copy of a replica takes two, and eight replicas may be copied at once
     max_replication_slots: 10,
+    // A commit reaches the repository a minute after it was made, also while little is written. Without writes, no segment is closed.
+    ...(spec.backup ? { archive_timeout: "60s" } : {}),
     // After a primary was killed and is back, commits wait until a replica connects again. By default a replica tries every 5 s.
     wal_retrieve_retry_interval: "1s",
     ...spec.postgresql?.parameters,
     wal_level: "replica",
     hot_standby: "on",
-    // Off while there is no archive: a server that archives writes a whole segment of log at its end, and hands over only when the
-    // replicas have received all of it, a third of a second later (seen).
-    archive_mode: "off",
-    archive_command: "",
+    ...archiving(spec),
     password_encryption: "scram-sha-256",
     unix_socket_directories: socketDirectory,
     logging_collector: "off",
@@ -159,6 +160,15 @@ export function parameters({ spec }: Pick<SampleDB, "spec">): Record<string, str
     ssl_key_file: certificate.key,
     ssl_min_protocol_version: "TLSv1.2",
   };
+}
+
+/**
+ * Off without a repository: a server that archives writes a whole segment of log at its end, and hands over only when the replicas have
+ * received all of it, a third of a second later (seen).
+ */
+function archiving({ backup }: SampleDB["spec"]): Record<string, string> {
+  if (!backup) return { archive_mode: "off", archive_command: "" };
+  return { archive_mode: "on", archive_command: "pgbackrest-push %p" };
 }
 
 const mebibyte = 1n << 20n;

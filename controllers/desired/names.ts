@@ -26,6 +26,8 @@ export interface Names {
   readonly rotation: string;
   readonly disruptionBudget: string;
   readonly podMonitor: string;
+  /** Deployment, Service, ConfigMap, claim and Secret of the repository. */
+  readonly repository: string;
 }
 
 export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Names {
@@ -49,6 +51,7 @@ export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Nam
     rotation: `${name}-rotation`,
     disruptionBudget: name,
     podMonitor: name,
+    repository: `${name}-repository`,
   };
 }
 

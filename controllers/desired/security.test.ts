@@ -112,6 +112,7 @@ describe("passwords and keys", () => {
       return [`${object.metadata.namespace}/${object.metadata.name}`, secret.filter((value) => text.includes(btoa(value)))];
     });
     expect(Object.fromEntries(held)).toEqual({
+      "shop/orders-repository": [keys.repository],
       "shop/orders-superuser": [passwords.superuser],
       "shop/orders-replication": [passwords.replication],
       "shop/orders-app": [passwords.application],

@@ -1,6 +1,7 @@
 // The kinds of Kubernetes that the controllers make and read.
 import type {
   V1ConfigMap,
+  V1Deployment,
   V1EndpointSlice,
   V1Job,
   V1PersistentVolume,
@@ -18,6 +19,7 @@ import type { KubeObject, Model } from "../../runtime/kube/object.ts";
 import { clusterScoped, namespaced } from "../../runtime/kube/resource.ts";
 
 export type ConfigMap = Model<V1ConfigMap>;
+export type Deployment = Model<V1Deployment>;
 export type EndpointSlice = Model<V1EndpointSlice>;
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 export type Job = Model<V1Job>;
@@ -33,6 +35,7 @@ export type ServiceAccount = Model<V1ServiceAccount>;
 export type StatefulSet = Model<V1StatefulSet>;
 
 export const configMaps = namespaced<ConfigMap>("v1", "ConfigMap", "configmaps");
+export const deployments = namespaced<Deployment>("apps/v1", "Deployment", "deployments");
 export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
 export const namespaces = clusterScoped<KubeObject>("v1", "Namespace", "namespaces");

@@ -7,6 +7,7 @@ import { instanceOf } from "../database/instance.ts";
 import {
   type ConfigMap,
   configMaps,
+  deployments,
   endpointSlices,
   jobs,
   type Pod,
@@ -58,6 +59,7 @@ export function sampleDBController(deps: Dependencies, options: ReconcileOptions
     podDisruptionBudgets,
     persistentVolumeClaims,
     statefulSets,
+    deployments,
     jobs,
   ];
   const builder = ControllerBuilder.for("sampledb", sampledbs, sampleDBChanged);

@@ -2,6 +2,8 @@
 //
 // Every step of a list runs, also after one that failed, unless a step says that the rest must wait. A SampleDB that is being deleted has a
 // sequence of its own (ending/deletion.ts), in which an error stops everything after it.
+import { archiving } from "./archive/archiving.ts";
+import { repository } from "./archive/repository.ts";
 import { configuration } from "./change/configuration.ts";
 import { rollout } from "./change/rollout.ts";
 import { postponedTrial, trial } from "./change/trial.ts";
@@ -39,7 +41,7 @@ export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
 const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention];
 
 /** Finish password rotations early: PostgreSQL may have a password already that applications do not have. Then mend what serves. */
-const foundation: readonly SampleDBStep[] = [credentials, rotation, account, services, policies, monitoring, writePath];
+const foundation: readonly SampleDBStep[] = [credentials, rotation, account, services, repository, policies, monitoring, writePath];
 
 export const steps: Readonly<Record<Mode, readonly SampleDBStep[]>> = {
   /** The operator can't know what the user wants, so the instances go on as they are. */
@@ -52,7 +54,7 @@ export const steps: Readonly<Record<Mode, readonly SampleDBStep[]>> = {
     ...always,
     ...foundation,
     ...[trial, configuration, access, instances],
-    ...[podShortage, inspection, stragglers, initialization],
+    ...[podShortage, inspection, stragglers, initialization, archiving],
     ...[switchoverOrder, replacement, rollout],
   ],
 };

@@ -62,6 +62,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     serving: undefined,
     passwordWaits: false,
     switchoverOrdered: false,
+    archive: undefined,
     // Of the spec as the user wrote it: the one that is acted on lacks settings that wait for the upgrade.
     invalid: upgrade ? deps.choices.of(asked.spec).invalid : choices.invalid,
     upgrade: upgrade?.message,

@@ -10,8 +10,11 @@ import type { JobContext } from "../jobs/runner.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import type { Patience } from "../patience.ts";
 import type { PatroniApi } from "../patroni/patroni-api.ts";
+import type { ArchiveQuestions } from "../repository/questions.ts";
+import type { Reports } from "../repository/reports.ts";
 import type { Blocker } from "../telling/blockers.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
+import type { ArchiveHealth } from "./archive/health.ts";
 import type { Choices, KnownChoices } from "./change/choices.ts";
 import type { Monitors } from "./foundation/monitors.ts";
 import type { Volumes } from "./foundation/volumes.ts";
@@ -32,6 +35,8 @@ export interface Dependencies {
   readonly monitors: Monitors;
   readonly patroni: (db: SampleDB, instance: Instance) => Promise<PatroniApi>;
   readonly choices: KnownChoices;
+  readonly reports: Reports;
+  readonly archiveQuestions: ArchiveQuestions;
   readonly now: () => Date;
 }
 
@@ -63,6 +68,8 @@ export interface Findings {
   passwordWaits: boolean;
   /** A step of this reconcile wrote an order of Patroni. Set by switchover and stalemate, so that no second step writes one. */
   switchoverOrdered: boolean;
+  /** Whether the write-ahead log reaches the repository. Set by archiving. Undefined without `spec.backup`. */
+  archive: ArchiveHealth | undefined;
   /** Why the spec can't be acted on. Set when the scope is opened. */
   readonly invalid: string | undefined;
   /** Why the major that is asked for is not the one that runs. Set when the scope is opened. */

@@ -23,6 +23,7 @@ import { hasEnded } from "../jobs/outcome.ts";
 import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { Patience } from "../patience.ts";
+import { Reports } from "../repository/reports.ts";
 import { declareWatches } from "../watches.ts";
 import { type Images, KnownChoices } from "./change/choices.ts";
 import { sampleDBController } from "./controller.ts";
@@ -107,6 +108,8 @@ export class DatabaseStage implements AsyncDisposable {
         timeToReady: new TimeToReady(metrics, now),
         monitors: new Monitors({ labels: {}, now }),
         choices: new KnownChoices(version.images),
+        reports: new Reports(now),
+        archiveQuestions: () => ({ repository: undefined, primary: undefined }),
       },
       patroni: async () => {
         throw new Error("there are no nodes");

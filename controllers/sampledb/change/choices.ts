@@ -33,7 +33,12 @@ export class Choices {
   }
 
   get image(): string {
-    const image = this.#spec.image ?? this.#images[this.#spec.postgresVersion];
+    return this.#spec.image ?? this.ownImage;
+  }
+
+  /** The operator's own image of the major, for Pods that hold keys which the user's image must not see. */
+  get ownImage(): string {
+    const image = this.#images[this.#spec.postgresVersion];
     if (image === undefined) throw new Error(`this operator has no image for PostgreSQL ${this.#spec.postgresVersion}: set spec.image`);
     return image;
   }
@@ -49,8 +54,9 @@ export class Choices {
    * it. Otherwise the user did, and Ready waits.
    */
   get trialAskedDigest(): string {
-    const { postgresql, synchronousReplication, replicas } = this.#spec;
-    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas });
+    const { postgresql, synchronousReplication, replicas, backup } = this.#spec;
+    const archives = backup && true; // undefined and so no part of the digest for databases from before there was an archive
+    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas, archives });
     return this.#trialAsked;
   }
 

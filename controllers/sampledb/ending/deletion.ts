@@ -7,7 +7,7 @@ import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.t
 import type { Resource } from "../../../runtime/kube/resource.ts";
 import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
-import { configMaps, jobs, persistentVolumeClaims, secrets } from "../../kinds/kubernetes.ts";
+import { configMaps, jobs, type PersistentVolumeClaim, persistentVolumeClaims, secrets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { byDatabase } from "../../watches.ts";
 import { mayHaveData, removeEmpty } from "../foundation/storage.ts";
@@ -25,7 +25,7 @@ const lookAgainSeconds = 5;
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
   const { db, observed, deps, client } = scope;
   if (db.spec.deletionPolicy !== "Delete") {
-    for (const claim of observed.claims.values()) await deps.volumes.tell(client, claim, "keep"); // before any claim can go
+    for (const claim of allClaims(observed)) await deps.volumes.tell(client, claim, "keep"); // before any claim can go
     await tellNamespaceEnd(scope);
   }
   // While the StatefulSet asks for Pods, it can make new ones, and claims for them, at any moment.
@@ -59,24 +59,31 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
   for (const job of deps.cache.watched(jobs).listBy(byDatabase, `${key.namespace}/${key.name}`)) await objects.remove(jobs, keyOf(job), db);
-  for (const claim of observed.claims.values()) {
+  for (const claim of allClaims(observed)) {
     await deps.volumes.tell(client, claim, "release");
     await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreNotFound);
   }
-  for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
-  for (const name of [...keptSecrets(db), names.rotation]) await remove(secrets, here(name));
+  for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync, names.repository])
+    await remove(configMaps, here(name));
+  for (const name of [...keptSecrets(db), names.rotation, names.repository]) await remove(secrets, here(name));
   await remove(secrets, deps.authority.keySecret(identityOf(db)));
 }
 
 function keptSecrets(db: SampleDB): string[] {
-  const { superuserSecret, replicationSecret, applicationSecret, certificateSecret } = namesOf(db);
-  return [superuserSecret, replicationSecret, applicationSecret, certificateSecret];
+  const { superuserSecret, replicationSecret, applicationSecret, certificateSecret, repository } = namesOf(db);
+  return [superuserSecret, replicationSecret, applicationSecret, certificateSecret, ...(db.spec.backup ? [repository] : [])];
+}
+
+function allClaims({ claims, repository: { claim } }: Scope["observed"]): PersistentVolumeClaim[] {
+  return [...claims.values(), ...(claim ? [claim] : [])];
 }
 
 async function leave(scope: Scope): Promise<void> {
   const { db, observed, deps } = scope;
-  for (const claim of observed.claims.values()) if (!mayHaveData(claim)) await removeEmpty(scope, claim);
-  const claims = [...observed.claims.values()].filter(mayHaveData).map(({ metadata }) => metadata.name);
+  for (const claim of allClaims(observed)) if (!mayHaveData(claim)) await removeEmpty(scope, claim);
+  const claims = allClaims(observed)
+    .filter(mayHaveData)
+    .map(({ metadata }) => metadata.name);
   const selector = selectorOf(instanceSelector(db)); // by component, too: the claim of a backup repository has the database's label as well
   const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. When they are not wanted: kubectl delete pvc,configmap --selector=${selector}, and the Secrets ${keptSecrets(db).join(", ")}`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });

@@ -5,6 +5,7 @@ import type { SampleDBStep } from "../scope.ts";
 
 export const retention: SampleDBStep = async ({ db, observed, client, deps }) => {
   const fate = db.spec.deletionPolicy === "Delete" ? "release" : "keep";
-  for (const claim of observed.claims.values()) await deps.volumes.ensure(client, claim, fate);
+  const { claim: repository } = observed.repository;
+  for (const claim of [...observed.claims.values(), ...(repository ? [repository] : [])]) await deps.volumes.ensure(client, claim, fate);
   return done;
 };

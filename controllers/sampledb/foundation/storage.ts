@@ -12,30 +12,30 @@ import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds/
 import type { SampleDBStep, Scope } from "../scope.ts";
 
 /** StorageClasses are not watched, so a claim that can't grow is tried again after this. */
-const tryAgainSeconds = 30;
+export const tryAgainSeconds = 30;
 
 export const storage: SampleDBStep = async (scope) => {
   const { db, observed, findings } = scope;
   let outcome = done;
-  for (const existing of observed.claims.values()) if (!(await grow(scope, existing))) outcome = doneUntil(tryAgainSeconds);
+  for (const existing of observed.claims.values())
+    if (!(await growClaim(scope, existing, db.spec.storage.size))) outcome = doneUntil(tryAgainSeconds);
   // A hibernated database needs no new claims. They are made when it wakes.
   const wanted = db.spec.powerState === "Hibernated" ? 0 : db.spec.replicas;
   for (let ordinal = 0; ordinal < wanted; ordinal++) {
-    if (!observed.claims.has(claimName(db, ordinal))) await create(scope, ordinal);
+    if (!observed.claims.has(claimName(db, ordinal))) await createClaim(scope, claim(db, ordinal));
   }
   findings.confirmed.add("volumes");
   return outcome;
 };
 
-async function create({ db, client }: Scope, ordinal: number): Promise<void> {
-  const wanted = claim(db, ordinal);
+export async function createClaim({ db, client }: Scope, wanted: PersistentVolumeClaim): Promise<void> {
   try {
     await client.create(persistentVolumeClaims, wanted);
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;
     const there = await client.get(persistentVolumeClaims, keyOf(wanted));
     if (belongsTo(db, there)) return; // the StatefulSet was faster
-    // An instance would start on someone else's data.
+    // A Pod would start on someone else's data.
     throw new Occupied(`PersistentVolumeClaim ${keyText(keyOf(there))} is there already and was not made for SampleDB ${db.metadata.name}`);
   }
 }
@@ -52,9 +52,8 @@ export async function removeEmpty({ client }: Pick<Scope, "client">, existing: P
 }
 
 /** Returns false where the claim can't grow. Claims beyond `replicas` grow, too: their instances may be wanted again. */
-async function grow(scope: Scope, existing: PersistentVolumeClaim): Promise<boolean> {
+export async function growClaim(scope: Scope, existing: PersistentVolumeClaim, size: string): Promise<boolean> {
   const { db, client, findings, deps } = scope;
-  const { size } = db.spec.storage;
   const asked = existing.spec?.resources?.requests?.["storage"] ?? "0";
   if (existing.metadata.deletionTimestamp || (compareQuantities(size, asked) ?? 0) <= 0) return true;
   if (!mayHaveData(existing)) {

@@ -7,6 +7,7 @@ import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { first } from "../../telling/checks.ts";
+import { conditionOf } from "../../telling/events.ts";
 import { blockersOf } from "./blockers.ts";
 import {
   changeNotIn,
@@ -78,6 +79,7 @@ function conditionList(inputs: StatusInputs): ConditionNow[] {
     { type: conditionTypes.primaryAvailable, ...primary },
     { type: conditionTypes.initialized, ...initialization },
     { type: conditionTypes.upToDate, ...applied },
+    ...archiveConditions(inputs),
     ...backupConfigured(db),
   ] as ConditionNow[];
 }
@@ -88,10 +90,21 @@ function primaryName({ db, observed }: StatusInputs): Pick<SampleDBStatus, "prim
   return name === undefined ? {} : { primaryPodName: name };
 }
 
+/** While the spec is invalid or everything is left alone, nobody asks: what was told before stays. */
+function archiveConditions({ db, findings: { archive } }: StatusInputs): ConditionNow[] {
+  if (!db.spec.backup) return [];
+  const types = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy];
+  if (!archive) return types.flatMap((type) => conditionOf(db.status, type) ?? []);
+  return [
+    { type: conditionTypes.repositoryReachable, ...archive.repository },
+    { type: conditionTypes.archivingHealthy, ...archive.archiving },
+  ];
+}
+
 /** No condition for a SampleDB without `spec.backup`. */
 function backupConfigured({ spec }: SampleDB): ConditionNow[] {
   if (spec.backup === undefined) return [];
   const message =
-    "This version of the operator does not act on spec.backup: no repository is made, no schedule runs, and no WAL is archived. Back the database up by other means.";
+    "This version of the operator archives the write-ahead log and makes no backups yet: no schedule runs, and what is archived can't be restored without a backup. Back the database up by other means.";
   return [{ type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message }];
 }

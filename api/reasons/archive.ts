@@ -1,0 +1,137 @@
+// Reasons about the repository and the archive of the write-ahead log.
+import { labelNames } from "../labels.ts";
+import { type Descriptions, nothing } from "./description.ts";
+
+const serves = "The database serves. Segments of the write-ahead log wait on the primary's volume meanwhile.";
+const describe = "kubectl describe sampledb NAME";
+const selector = `${labelNames.database}=NAME,${labelNames.component}=repository`;
+const logs = "kubectl logs deployment/NAME-repository --tail=100";
+
+export const archiveReasons = {
+  repositoryReachable: {
+    name: "RepositoryReachable",
+    where: ["RepositoryReachable"],
+    meaning: "RepositoryReachable is True. A file was written to the repository, read and deleted within the last minutes.",
+    wayOut: nothing,
+  },
+  repositoryStarting: {
+    name: "RepositoryStarting",
+    where: ["RepositoryReachable"],
+    meaning: `The repository's Pod has not answered yet. ${serves}`,
+    wayOut: "Wait for a minute. If it lasts, look at the Pod and its volume claim.",
+    commands: [`kubectl describe pod --selector=${selector}`, "kubectl describe pvc NAME-repository"],
+  },
+  repositorySilent: {
+    name: "RepositorySilent",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The repository's Pod does not run, or does not answer. ${serves}`,
+    wayOut:
+      "Look at the Pod; the message has the words of the kubelet or the scheduler. If its node is gone and its volume can't be used elsewhere, the Pod waits for the node.",
+    commands: [`kubectl describe pod --selector=${selector}`, logs],
+  },
+  credentialsMissing: {
+    name: "CredentialsMissing",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `A Secret that \`spec.backup\` names is missing, or a key of it is missing, empty, or has a line break inside. The message names it. ${serves}`,
+    wayOut: "Make the Secret as the message says. The repository reads it within two minutes, without a restart.",
+    commands: ["kubectl create secret generic SECRET --from-literal=accessKeyId=… --from-literal=secretAccessKey=…"],
+  },
+  storeDenied: {
+    name: "StoreDenied",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The store refuses the keys: they are wrong, or may not do what is needed. ${serves}`,
+    wayOut:
+      "Correct the keys in the Secret, or the policy of the bucket ([which rights are needed](backups.md#keys-with-least-rights)). A changed Secret is taken up within two minutes.",
+  },
+  bucketMissing: {
+    name: "BucketMissing",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The bucket does not exist. ${serves}`,
+    wayOut: "Make the bucket; the operator makes none. If its name is misspelt, remove `spec.backup` and set it up anew.",
+  },
+  wrongRegion: {
+    name: "WrongRegion",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The bucket is in another region than \`spec.backup.repository.s3.region\`. ${serves}`,
+    wayOut: "Correct the region.",
+    commands: ["kubectl edit sampledb NAME"],
+  },
+  storeUntrusted: {
+    name: "StoreUntrusted",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The certificate of the store is not signed by a known authority, or has another name. ${serves}`,
+    wayOut: "Put the store's authority into a Secret under the key `ca.crt`, and name it in `spec.backup.repository.s3.caSecretName`.",
+    commands: ["kubectl create secret generic store-ca --from-file=ca.crt"],
+  },
+  storeUnreachable: {
+    name: "StoreUnreachable",
+    where: ["RepositoryReachable"],
+    meaning: `The store has no address, refuses connections, or does not answer. ${serves}`,
+    wayOut: "Look at the store and the network. When it is back, everything that waits is archived by itself.",
+    commands: [describe],
+  },
+  repositoryFull: {
+    name: "RepositoryFull",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `There is no room in the repository. ${serves}`,
+    wayOut: "Let the volume grow (`spec.backup.repository.volume.size`), or make room in the store.",
+    commands: [`kubectl patch sampledb NAME --type=merge --patch='{"spec":{"backup":{"repository":{"volume":{"size":"…"}}}}}'`],
+  },
+  wrongPassphrase: {
+    name: "WrongPassphrase",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The repository was begun with another passphrase, or without one. ${serves}`,
+    wayOut:
+      "Put the former passphrase back into the Secret. Without it nobody can read what is there: remove `spec.backup`, and set it up anew.",
+  },
+  archiveConflict: {
+    name: "ArchiveConflict",
+    where: ["RepositoryReachable", "blocker"],
+    meaning: `The archive has another content under the name of a segment: two histories have the same numbers. Nothing was overwritten. ${serves}`,
+    wayOut: "Remove `spec.backup` and set it up anew: a new archive begins, and the former one stays.",
+  },
+  storeFailed: {
+    name: "StoreFailed",
+    where: ["RepositoryReachable"],
+    meaning: `The store answered with an error. The message has its words. ${serves}`,
+    wayOut: "Look at the store. When it is well again, everything that waits is archived by itself.",
+    commands: [logs],
+  },
+  archiving: {
+    name: "Archiving",
+    where: ["ArchivingHealthy"],
+    meaning: "ArchivingHealthy is True. Segments of the write-ahead log reach the repository.",
+    wayOut: nothing,
+  },
+  archivingStarts: {
+    name: "ArchivingStarts",
+    where: ["ArchivingHealthy"],
+    meaning: "Archiving is being switched on: the repository starts, or the instances have yet to restart with it.",
+    wayOut: "Wait. If it lasts, look at the conditions UpToDate and RepositoryReachable.",
+    commands: [describe],
+  },
+  archivingUnknown: {
+    name: "ArchivingUnknown",
+    where: ["ArchivingHealthy"],
+    meaning: "No primary answers, so nobody knows what waits to be archived.",
+    wayOut: "Look at the conditions PrimaryAvailable and Ready.",
+    commands: [describe],
+  },
+  archivingFails: {
+    name: "ArchivingFails",
+    where: ["ArchivingHealthy", "blocker"],
+    meaning:
+      "No segment of the write-ahead log has reached the repository for five minutes, or more of them wait than are archived. What is written since then can't be restored if all volumes are lost. Segments wait on the primary's volume, and fill it. The message tells how many wait, and for how long there is room.",
+    wayOut:
+      "Mend the repository (the condition RepositoryReachable says what is wrong). If that takes longer than there is room, let the data volume grow (`spec.storage.size`).",
+    commands: [describe, `kubectl patch sampledb NAME --type=merge --patch='{"spec":{"storage":{"size":"…"}}}'`],
+  },
+  archiveFillsDisk: {
+    name: "ArchiveFillsDisk",
+    where: ["ArchivingHealthy", "blocker"],
+    meaning:
+      "Segments that can't be archived fill the primary's volume: less than a fifth of it is free. When it is full, PostgreSQL stops and nobody can write.",
+    wayOut: "Let the data volume grow now (`spec.storage.size`), then mend the repository.",
+    commands: [`kubectl patch sampledb NAME --type=merge --patch='{"spec":{"storage":{"size":"…"}}}'`],
+  },
+} as const satisfies Descriptions;

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "vitest";
+import type { Condition } from "../../../api/conditions.ts";
+import type { InstanceAnswer, RepositoryAnswer } from "../../repository/answers.ts";
+import type { Report } from "../../repository/reports.ts";
+import { type ArchiveInputs, archiveHealth } from "./health.ts";
+
+const now = new Date("2026-05-04T12:00:00Z");
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
+const gibibyte = 1024 ** 3;
+
+const probe = (told: Partial<NonNullable<RepositoryAnswer["probe"]>> = {}): RepositoryAnswer => ({
+  stanza: "uid-17-1",
+  probe: { at: ago(10).toISOString(), ok: true, ...told },
+});
+const well: InstanceAnswer = { waiting: 0, oldestSeconds: 0, failure: null, sizeBytes: 10 * gibibyte, availableBytes: 8 * gibibyte };
+const failing = (seconds: number, told: Partial<InstanceAnswer> = {}): InstanceAnswer => ({
+  ...well,
+  waiting: 7,
+  oldestSeconds: seconds,
+  failure: { since: ago(seconds).toISOString(), segment: "000000010000000000000007", message: "no route to host" },
+  ...told,
+});
+
+interface Situation {
+  readonly repository?: Report<RepositoryAnswer> | undefined;
+  readonly primary?: Report<InstanceAnswer> | undefined;
+  readonly conditions?: readonly Condition[];
+  readonly problem?: ArchiveInputs["problem"];
+  readonly switchedOn?: boolean;
+}
+
+function health(situation: Situation = {}) {
+  const {
+    repository,
+    primary,
+    conditions = [],
+    problem,
+    switchedOn = true,
+  } = {
+    repository: { answer: probe(), at: now },
+    primary: { answer: well, at: now },
+    ...situation,
+  };
+  const db = { status: { conditions: [...conditions] } } as ArchiveInputs["db"];
+  return archiveHealth({ db, reports: { repository, primary }, problem, switchedOn, now });
+}
+
+const condition = (type: string, status: "True" | "False", reason: string): Condition => ({
+  ...{ type, status, reason, message: "as before", lastTransitionTime: "2026-05-04T00:00:00Z" },
+});
+
+describe("the repository", () => {
+  test("is reachable when the probe succeeds", () => {
+    expect(health()).toMatchObject({ repository: { status: "True", reason: "RepositoryReachable" }, blockers: [] });
+  });
+
+  test.each([
+    ["CredentialsMissing", true],
+    ["StoreDenied", true],
+    ["BucketMissing", true],
+    ["WrongRegion", true],
+    ["StoreUntrusted", true],
+    ["StoreUnreachable", false],
+    ["RepositoryFull", true],
+    ["WrongPassphrase", true],
+    ["ArchiveConflict", true],
+    ["StoreFailed", false],
+  ] as const)("that says %s is not; a blocker at once: %s", (reason, blocks) => {
+    const repository = { answer: probe({ ok: false, reason, step: "write", message: "in the store's words" }), at: now };
+    const { repository: verdict, blockers } = health({ repository });
+    expect(verdict).toEqual({ status: "False", reason, message: "write: in the store's words" });
+    expect(blockers.map((blocker) => blocker.reason)).toEqual(blocks ? [reason] : []);
+  });
+
+  test("that is silent for a moment stays as it was told by its last answer, and is told as silent after 90 s", () => {
+    const silent = (seconds: number) => ({ answer: probe(), silence: "connection refused", silentSince: ago(seconds), at: now });
+    expect(health({ repository: silent(60) }).repository.status).toBe("True");
+    expect(health({ repository: silent(91) })).toMatchObject({
+      repository: { status: "False", reason: "RepositorySilent", message: expect.stringContaining("connection refused") },
+      blockers: [{ reason: "RepositorySilent" }],
+    });
+  });
+
+  test("whose Pod does not start is told with the scheduler's words", () => {
+    const problem = { reason: "Unschedulable", message: "0/3 nodes are available" };
+    expect(health({ repository: undefined, problem }).repository).toMatchObject({
+      ...{ status: "False", reason: "RepositorySilent", message: expect.stringContaining("0/3 nodes") },
+    });
+  });
+
+  test("that nobody has asked yet: as it was told before, or starting", () => {
+    expect(health({ repository: undefined }).repository).toMatchObject({ status: "Unknown", reason: "RepositoryStarting" });
+    const conditions = [condition("RepositoryReachable", "False", "StoreDenied")];
+    expect(health({ repository: undefined, conditions }).repository).toMatchObject({ status: "False", reason: "StoreDenied" });
+  });
+});
+
+describe("archiving", () => {
+  test("is healthy when nothing waits", () => {
+    expect(health().archiving).toMatchObject({ status: "True", reason: "Archiving" });
+  });
+
+  test.each([
+    ["fails for four minutes", failing(240), "True", []],
+    ["fails for six minutes", failing(360), "False", ["ArchivingFails"]],
+    ["fails for a minute with a nearly full disk", failing(60, { availableBytes: gibibyte }), "False", ["ArchiveFillsDisk"]],
+    ["is slow: the oldest segment waits for six minutes", { ...well, waiting: 90, oldestSeconds: 360 }, "False", ["ArchivingFails"]],
+    ["has a nearly full disk, and nothing waits", { ...well, availableBytes: gibibyte }, "True", []],
+  ] as const)("that %s is %s", (_, answer, status, blockers) => {
+    const told = health({ primary: { answer, at: now } });
+    expect(told.archiving.status).toBe(status);
+    expect(told.blockers.map(({ reason }) => reason)).toEqual(blockers);
+  });
+
+  test("that fails says since when, what waits, what room is left and for how long, and the store's words", () => {
+    const { message } = health({ primary: { answer: failing(3600, { waiting: 64 }), at: now } }).archiving;
+    expect(message).toBe(
+      "for 60 minutes: about 60 segments wait, 80 % of the primary's volume is free, and lasts for about 8 hours at this rate. no route to host",
+    );
+  });
+
+  test("says the same a minute later, so that the status is not written at every look", () => {
+    const at = (seconds: number, waiting: number) =>
+      health({ primary: { answer: failing(seconds, { waiting }), at: now } }).archiving.message;
+    expect(at(3600, 61)).toBe(at(3660, 62));
+  });
+
+  test("that the instances have yet to restart with is not known", () => {
+    expect(health({ switchedOn: false }).archiving).toMatchObject({ status: "Unknown", reason: "ArchivingStarts" });
+  });
+
+  test("without a word of the primary: as it was told before, or not known", () => {
+    expect(health({ primary: undefined }).archiving).toMatchObject({ status: "Unknown", reason: "ArchivingUnknown" });
+    const conditions = [condition("ArchivingHealthy", "False", "ArchivingFails")];
+    expect(health({ primary: undefined, conditions }).archiving).toMatchObject({ status: "False", reason: "ArchivingFails" });
+    const silent = { silence: "refused", silentSince: ago(5), at: now };
+    expect(health({ primary: silent, conditions }).archiving).toMatchObject({ status: "Unknown", reason: "ArchivingUnknown" });
+  });
+});

@@ -1,0 +1,80 @@
+// The repository: made where `spec.backup` asks for it, and taken away when nothing is archived any more. Its claim stays.
+import { archiveOffAnnotation } from "../../../api/annotations.ts";
+import { wanted } from "../../../runtime/controller/kept.ts";
+import { done, doneUntil, type StepResult } from "../../../runtime/controller/steps.ts";
+import { certificateName } from "../../database/certificates.ts";
+import { identityOf } from "../../desired/identity.ts";
+import { namesOf } from "../../desired/names.ts";
+import {
+  type Archived,
+  generationNow,
+  generationWanted,
+  hasVolume,
+  isArchived,
+  repositoryClaim,
+  repositoryConfig,
+  repositoryDeployment,
+  repositoryOff,
+  repositoryService,
+  repositorySize,
+} from "../../desired/repository.ts";
+import { configMaps, deployments, services } from "../../kinds/kubernetes.ts";
+import { createClaim, growClaim, tryAgainSeconds } from "../foundation/storage.ts";
+import type { SampleDBStep, Scope } from "../scope.ts";
+
+export const repository: SampleDBStep = async (scope) => {
+  const { db } = scope;
+  return isArchived(db) ? await keep(scope, db) : await leave(scope);
+};
+
+async function keep(scope: Scope, db: Archived): Promise<StepResult> {
+  const { client, choices, objects, observed, deps } = scope;
+  const database = identityOf(db);
+  if (!(await deps.authority.ensureRepository(database, client))) {
+    throw new Error(
+      `the key of the database's authority is lost (Secret ${deps.authority.keySecret(database).name}): the repository can get no certificate that the instances trust, until a new authority takes over`,
+    );
+  }
+  const grown = hasVolume(db) ? await keepClaim(scope, db) : true;
+  const made = {
+    image: choices.ownImage,
+    generation: generationWanted(observed.repository.config),
+    // Nothing can be pushed without instances. The Pod of a sleeping database would only hold its volume.
+    running: db.spec.powerState === "Running" || observed.instances.length > 0,
+  };
+  const clients = { server: certificateName(database, "server"), operator: certificateName(database, "operator") };
+  await objects.keep(db, "repository", JSON.stringify([choices.digest, made]), () => [
+    wanted(configMaps, repositoryConfig(db, made.generation, clients)),
+    wanted(services, repositoryService(db)),
+    wanted(deployments, repositoryDeployment(db, made)),
+  ]);
+  return grown ? done : doneUntil(tryAgainSeconds);
+}
+
+/** False where the claim can't grow now. */
+async function keepClaim(scope: Scope, db: Archived): Promise<boolean> {
+  const { claim } = scope.observed.repository;
+  if (claim) return await growClaim(scope, claim, repositorySize(db));
+  await createClaim(scope, repositoryClaim(db));
+  return true;
+}
+
+/** Only when no instance archives any more: what waits must still arrive. */
+async function leave(scope: Scope): Promise<StepResult> {
+  const { db, key, objects, observed } = scope;
+  const { config, deployment } = observed.repository;
+  if (!config || config.metadata.annotations?.[archiveOffAnnotation] !== undefined || stillArchives(scope)) return done;
+  const where = { namespace: key.namespace, name: namesOf(db).repository };
+  if (deployment) await objects.remove(deployments, where, db);
+  await objects.remove(services, where, db);
+  // Last: this note ends the work, and the next archive will be another generation.
+  await objects.apply(configMaps, repositoryOff(db, generationNow(config)));
+  return done;
+}
+
+function stillArchives({ observed: { patroni, instances } }: Scope): boolean {
+  if (patroni.settings?.parameters?.["archive_mode"] === "on") return true;
+  return instances.some(({ pendingRestart, heldSettings }) => {
+    return heldSettings.includes("archive_mode") || pendingRestart?.some(({ name }) => name === "archive_mode");
+  });
+}
