@@ -95,6 +95,7 @@ export async function runOperator(process: Process): Promise<void> {
   const dial = dialFor(settings.databaseAccess, loadKubeConfig);
   const patroni = patroniWith(authority, dial);
   const inspections = new Inspections();
+  const reports = new Reports(now);
   const database = {
     cache,
     events,
@@ -108,13 +109,13 @@ export async function runOperator(process: Process): Promise<void> {
     monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
     volumes: new Volumes(now),
     choices: new KnownChoices(settings.postgresImages),
-    reports: new Reports(now),
+    reports,
     archiveQuestions: archiveQuestions(authority, dial),
     now,
   };
   declareWatches(cache);
   manager.add(sampleDBController(database, options));
-  reportDatabases(metrics, { cache, inspections, leads: elector?.mayWrite ?? (() => true) });
+  reportDatabases(metrics, { cache, inspections, reports, leads: elector?.mayWrite ?? (() => true) });
   for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
 
   let webhooks: Webhooks | undefined;

@@ -37,7 +37,7 @@ function lock(annotations: Record<string, string>): LeaderLock {
 }
 
 function told(known: Partial<Known>): Record<string, number> {
-  const all = { db: database(), pods: [], lock: undefined, certificatesExpire: [], ...known };
+  const all = { db: database(), pods: [], lock: undefined, certificatesExpire: [], archive: undefined, ...known };
   return Object.fromEntries(
     families.flatMap(({ name, read }) => {
       const value = read(all);
@@ -96,6 +96,33 @@ test.each<[string, Partial<Known>]>([
   ["the primary has reported no position", { pods: [pod("db-0", undefined), pod("db-1", 400)], lock: leads }],
 ])("there is no metric of the lag while %s", (_, known) => {
   expect(told(known)).not.toHaveProperty("replication_lag_bytes");
+});
+
+describe("the archive", () => {
+  const at = new Date();
+  const primary = { answer: { waiting: 4, oldestSeconds: 70, sizeBytes: 100, availableBytes: 50 }, at };
+  const last = { name: "000000010000000000000007", at: "1970-01-01T00:02:00Z" };
+  const space = { sizeBytes: 1000, availableBytes: 400 };
+  const repository = { answer: { stanza: "s", probe: { at: "1970-01-01T00:00:00Z", ok: true }, archive: { last }, space }, at };
+
+  test("has metrics with spec.backup, and none without", () => {
+    const db = database({}, {}, conditions({ ArchivingHealthy: "True" }));
+    expect(told({ db, archive: { primary, repository } })).toMatchObject({
+      ...{ archiving_healthy: 1, archive_segments_waiting: 4, archive_lag_seconds: 70, archive_last_timestamp_seconds: 120 },
+      ...{ repository_probe_success: 1, repository_size_bytes: 1000, repository_available_bytes: 400 },
+    });
+    expect(Object.keys(told({})).filter((name) => /archiv|repository/.test(name))).toEqual([]);
+  });
+
+  test("has no old figures of who does not answer, but for when a segment arrived last", () => {
+    const silence = { silence: "refused", silentSince: at };
+    const figures = told({ archive: { primary: { ...primary, ...silence }, repository: { ...repository, ...silence } } });
+    expect(Object.keys(figures).filter((name) => /archive_|repository/.test(name))).toEqual([
+      "archive_last_timestamp_seconds",
+      "repository_probe_success",
+    ]);
+    expect(figures).toMatchObject({ repository_probe_success: 0 });
+  });
 });
 
 test("there is no metric of primary changes where Patroni has no valid count", () => {

@@ -8,10 +8,12 @@ import type { Metrics } from "../../../runtime/observability/metrics.ts";
 import type { Family } from "../../../runtime/observability/observed-metrics.ts";
 import { isReady, logPosition } from "../../database/instance.ts";
 import { instancePods } from "../../database/view.ts";
+import { identityOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, type Pod } from "../../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
 import { LeaderLock } from "../../patroni/state.ts";
+import type { ArchiveReports, Report, Reports } from "../../repository/reports.ts";
 import { conditionOf } from "../../telling/events.ts";
 import type { Inspections } from "../instances/inspections.ts";
 
@@ -24,6 +26,8 @@ export interface Known {
   readonly lock: LeaderLock | undefined;
   /** When the certificates expire that the instances serve, as far as instances were inspected. */
   readonly certificatesExpire: readonly Date[];
+  /** The last answers about the archive; undefined without `spec.backup`. */
+  readonly archive: ArchiveReports | undefined;
 }
 
 export const families: readonly Family<Known>[] = [
@@ -43,7 +47,45 @@ export const families: readonly Family<Known>[] = [
   gauge("sampledb_certificate_expiry_timestamp_seconds", "When the first of the certificates ends that the instances serve", (known) =>
     known.certificatesExpire.length === 0 ? undefined : Math.min(...known.certificatesExpire.map((date) => date.getTime())) / 1000,
   ),
+  gauge(
+    "sampledb_archiving_healthy",
+    "Whether the condition ArchivingHealthy is True",
+    ({ db, archive }) => archive && holds(db.status, conditionTypes.archivingHealthy),
+  ),
+  gauge(
+    "sampledb_archive_segments_waiting",
+    "Segments of write-ahead log on the primary that are not in the repository",
+    ({ archive }) => fresh(archive?.primary)?.waiting,
+  ),
+  gauge(
+    "sampledb_archive_lag_seconds",
+    "Age of the oldest segment that is not in the repository; 0 when none waits",
+    ({ archive }) => fresh(archive?.primary)?.oldestSeconds,
+  ),
+  gauge("sampledb_archive_last_timestamp_seconds", "When a segment reached the repository last", ({ archive }) => {
+    const last = archive?.repository?.answer?.archive?.last;
+    return last && Date.parse(last.at) / 1000;
+  }),
+  gauge("sampledb_repository_probe_success", "Whether a file could be written to the repository, read and deleted", ({ archive }) => {
+    const ok = fresh(archive?.repository)?.probe?.ok;
+    return archive && (ok ? 1 : 0);
+  }),
+  gauge(
+    "sampledb_repository_size_bytes",
+    "Size of the repository's file system",
+    ({ archive }) => fresh(archive?.repository)?.space?.sizeBytes,
+  ),
+  gauge(
+    "sampledb_repository_available_bytes",
+    "Room that is left on the repository's file system",
+    ({ archive }) => fresh(archive?.repository)?.space?.availableBytes,
+  ),
 ];
+
+/** The answer of who still answers: an old figure would look like a good one. */
+function fresh<Answer>(report: Report<Answer> | undefined): Answer | undefined {
+  return report?.silence === undefined ? report?.answer : undefined;
+}
 
 function gauge(name: string, help: string, read: Family<Known>["read"]): Family<Known> {
   return { type: "gauge", name, help, read };
@@ -73,6 +115,7 @@ function replicationLag({ pods, lock }: Known): number | undefined {
 export interface MetricsInputs {
   readonly cache: Cache;
   readonly inspections: Inspections;
+  readonly reports: Reports;
   /**
    * False in a replica of the operator that waits for the lease. It would report the same from its own cache, so each sum over SampleDBs
    * would be twice as large. And it has inspected no instance.
@@ -80,16 +123,16 @@ export interface MetricsInputs {
   readonly leads: () => boolean;
 }
 
-export function reportDatabases(metrics: Pick<Metrics, "observe">, { cache, inspections, leads }: MetricsInputs): void {
+export function reportDatabases(metrics: Pick<Metrics, "observe">, { cache, inspections, reports, leads }: MetricsInputs): void {
   metrics.observe<Known>({
     labelNames: ["namespace", "name"],
     labels: ({ db }) => ({ namespace: db.metadata.namespace ?? "", name: db.metadata.name }),
     families,
-    things: () => (leads() ? cache.watched(sampledbs).list() : []).map((db) => known(db, cache, inspections)),
+    things: () => (leads() ? cache.watched(sampledbs).list() : []).map((db) => known(db, { cache, inspections, reports })),
   });
 }
 
-function known(db: SampleDB, cache: Cache, inspections: Inspections): Known {
+function known(db: SampleDB, { cache, inspections, reports }: Omit<MetricsInputs, "leads">): Known {
   const instances = instancePods(db, cache);
   const lock = cache.watched(configMaps).get({ namespace: db.metadata.namespace ?? "", name: namesOf(db).leader });
   return {
@@ -97,6 +140,7 @@ function known(db: SampleDB, cache: Cache, inspections: Inspections): Known {
     pods: instances.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     lock: lock && new LeaderLock(lock),
     certificatesExpire: instances.flatMap(({ metadata }) => inspections.of(metadata.uid ?? "")?.expires ?? []),
+    archive: db.spec.backup && reports.of(identityOf(db)),
   };
 }
 
