@@ -2,7 +2,15 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { describeCertificate, isIssuedBy, isValidAt, servesAs, splitBundle } from "../../runtime/certificates/inspect.ts";
-import { certificateName, clientCertificate, nothingKept, renewalDue, rotateCertificates, serverNames } from "./certificates.ts";
+import {
+  certificateName,
+  clientCertificate,
+  nothingKept,
+  renewalDue,
+  repositoryCertificate,
+  rotateCertificates,
+  serverNames,
+} from "./certificates.ts";
 
 const day = 24 * 3_600_000;
 const begin = new Date("2030-01-01T00:00:00Z");
@@ -48,6 +56,35 @@ test("the operator's certificate lives for a day, and is for clients only", asyn
   expect([3, 3.6, 3.7, 5].map((days) => renewalDue(made, dayAt(days)))).toEqual([false, false, true, true]);
   expect(renewalDue({ certificate: "", key: "" }, begin)).toBe(true);
   expect(new X509Certificate(certificate).keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
+});
+
+describe("the repository's certificate", () => {
+  const made = async (before?: Parameters<typeof repositoryCertificate>[2], kept = first, now = begin) =>
+    await repositoryCertificate(kept, database, before, now);
+
+  test("is a server's, for the names of its Service, and no client's", async () => {
+    const { certificate = "" } = (await made()) ?? {};
+    const read = new X509Certificate(certificate);
+    expect(describeCertificate(certificate)).toMatchObject({ commonName: "team-a/orders/repository" });
+    expect(read.keyUsage).toEqual(["1.3.6.1.5.5.7.3.1"]);
+    for (const name of ["orders-repository", "orders-repository.team-a.svc"]) expect(servesAs(read, name)).toBe(true);
+    expect(servesAs(read, "orders-rw")).toBe(false);
+  });
+
+  test("stays while it is good, and is renewed before it ends, or when its authority is not trusted any more", async () => {
+    const one = await made();
+    expect(await made(one, first, dayAt(200))).toBe(one);
+    expect(await made(one, first, dayAt(300))).not.toBe(one);
+    const other = (await rotateCertificates(nothingKept, { database, trusted: [], now: begin })).kept;
+    expect(await made(one, other)).not.toBe(one);
+  });
+
+  test("can't be made where the authority's key is lost, and a good one stays", async () => {
+    const one = await made();
+    const lost = { ...first, authorityKey: "", formerKey: "" };
+    expect(await made(undefined, lost)).toBeUndefined();
+    expect(await made(one, lost)).toBe(one);
+  });
 });
 
 describe("the names in certificates", () => {

@@ -1,0 +1,62 @@
+// What a suite asks of a database's archive: its files as pgBackRest lists them, and whether all of the log is there.
+
+import { selectorOf } from "../../controllers/desired/identity.ts";
+import { repositorySelector } from "../../controllers/desired/repository.ts";
+import { eventuallySucceeds } from "../../tools/eventually.ts";
+import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
+import { missingNumbers, segmentNumbers } from "./archive-list.ts";
+import type { Database } from "./database.ts";
+
+export class Archive {
+  readonly #kubectl: Kubectl;
+  readonly #database: Database;
+
+  constructor(kubectl: Kubectl, database: Database) {
+    this.#kubectl = kubectl;
+    this.#database = database;
+  }
+
+  /** The repository's Pod that runs. */
+  async pod(): Promise<string> {
+    const selector = selectorOf(repositorySelector({ metadata: { name: this.#database.name } }));
+    const pods = await this.#kubectl.list("pods", `--selector=${selector}`);
+    const running = pods.find((pod: KubernetesObject) => pod["status"].phase === "Running" && !pod["metadata"].deletionTimestamp);
+    if (!running) throw new Error(`the repository of ${this.#database.name} does not run`);
+    return running["metadata"].name as string;
+  }
+
+  /** With the rights of the repository's Pod, which a database's Pod does not have. */
+  async pgbackrest(...command: readonly string[]): Promise<string> {
+    const settings = ["--config=/etc/sampledb/repository/pgbackrest.conf", "--config-include-path=/run/pgbackrest/conf.d"];
+    return await this.#kubectl.run("exec", await this.pod(), "--", "pgbackrest", ...settings, "--log-level-console=error", ...command);
+  }
+
+  /** The files of one archive, by their paths. */
+  async files(): Promise<string[]> {
+    const config = await this.#kubectl.get("configmap", `${this.#database.name}-repository`);
+    const { stanza } = JSON.parse(config?.["data"]["clients.json"]);
+    const listed = JSON.parse(await this.pgbackrest("repo-ls", `archive/${stanza}`, "--recurse", "--output=json"));
+    return Object.keys(listed);
+  }
+
+  /**
+   * Closes the present segment, and resolves once it is in the archive together with every one before it. So every commit from before this
+   * call is there.
+   */
+  async complete(deadlineMs = 120_000): Promise<void> {
+    const closed = await this.#database.sql("SELECT pg_walfile_name(pg_switch_wal() - 1)", { superuser: true });
+    const [wanted = 0] = segmentNumbers([closed]);
+    await eventuallySucceeds(`${closed} of ${this.#database.name} is archived, and all before it`, deadlineMs, async () => {
+      const files = await this.files();
+      const last = segmentNumbers(files).at(-1) ?? 0;
+      const missing = missingNumbers(files);
+      if (last < wanted || missing.length > 0) throw new Error(`the last of ${wanted} is ${last}, missing are ${missing.join() || "none"}`);
+    });
+  }
+
+  /** How many segments wait on the primary. */
+  async waiting(): Promise<number> {
+    const count = "ls /var/lib/postgresql/data/pg_wal/archive_status | grep -c '\\.ready$' || true";
+    return Number(await this.#database.shell(await this.#database.primary(), count));
+  }
+}

@@ -1,0 +1,147 @@
+// The archive of a database that is written to all the while: switched on and off, with a store that dies, is slow and comes back, through
+// a switchover; and what a database's own Pod can't do with it.
+import { beforeAll, describe, expect, test } from "vitest";
+import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
+import { Archive } from "../database/archive.ts";
+import { Database, sampleDB } from "../database/database.ts";
+import { Ledger, nothingLost } from "../database/ledger.ts";
+import { deployedOperator } from "./deployed-operator.ts";
+import { suiteStore } from "./suite-store.ts";
+import { isLocal, suiteNamespace } from "./test-cluster.ts";
+
+const minutes = 60_000;
+const bucket = "backups";
+
+describe.runIf(isLocal)("the archive", () => {
+  deployedOperator();
+  const reached = suiteStore();
+  const namespace = suiteNamespace("archive");
+  let database: Database;
+  let archive: Archive;
+  let ledger: Ledger;
+
+  const condition = async (type: string, of = database) => (await of.get()).status?.conditions?.find((told) => told.type === type);
+
+  async function says(type: string, reason: string, of = database): Promise<string> {
+    return await eventuallySucceeds(`${type} of ${of.name} says ${reason}`, 4 * minutes, async () => {
+      const told = await condition(type, of);
+      if (told?.reason !== reason) throw new Error(JSON.stringify(told));
+      return told.message;
+    });
+  }
+
+  const secret = (name: string, data: Readonly<Record<string, string>>) =>
+    namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: data }));
+
+  const s3 = () => ({
+    ...{ endpoint: reached().url, region: reached().store.region, bucket, prefix: "e2e", uriStyle: "Path" as const },
+    ...{ credentialsSecretName: "store-keys", caSecretName: "store-ca" },
+  });
+
+  beforeAll(async () => {
+    database = await Database.apply(namespace, sampleDB({ name: "orders", replicas: 2, synchronousReplication: "Required" }));
+    archive = new Archive(namespace, database);
+    ledger = await Ledger.start(namespace, { database: "orders", deadlineMs: 4 * minutes });
+    await database.waitReady();
+    await reached().store.makeBucket(bucket);
+  });
+
+  test("is switched on while rows are written; what is missing is told, and the database serves", { timeout: 10 * minutes }, async () => {
+    await database.change({ backup: { repository: { s3: s3() }, encryptionSecretName: "passphrase" } });
+    expect(await says("RepositoryReachable", "CredentialsMissing")).toMatch(/accessKeyId/);
+    const { store } = reached();
+    const key = await store.addKey(bucket);
+    await secret("passphrase", { passphrase: "correct horse battery staple" });
+    await secret("store-ca", { "ca.crt": store.caCertificate });
+    await secret("store-keys", { accessKeyId: key.accessKeyId, secretAccessKey: key.secretAccessKey });
+    await says("RepositoryReachable", "RepositoryReachable");
+    await database.waitReady(4 * minutes);
+    await archive.complete();
+    await says("ArchivingHealthy", "Archiving");
+    expect(await ledger.verify()).toMatchObject(nothingLost);
+    expect((await store.objects(bucket, "e2e/")).length).toBeGreaterThan(0);
+  });
+
+  test("is closed to the database's own Pod, but for adding", async () => {
+    const pod = await database.primary();
+    const call = (method: string, path: string) =>
+      database.shell(
+        pod,
+        `python3 -IS -c "
+import http.client, ssl
+context = ssl.create_default_context(cafile='/etc/sampledb/tls/ca.crt')
+context.load_cert_chain('/etc/sampledb/tls/tls.crt', '/etc/sampledb/tls/tls.key')
+connection = http.client.HTTPSConnection('orders-repository', 8433, timeout=5, context=context)
+connection.request('${method}', '${path}', b'' if '${method}' != 'GET' else None)
+print(connection.getresponse().status)
+"`,
+      );
+    const [segment = ""] = (await archive.files()).filter((file) => /[0-9A-F]{24}/.test(file));
+    const name = /[0-9A-F]{24}/.exec(segment)?.[0] ?? "";
+    for (const [method, path] of [
+      ["GET", `/wal/${name}`],
+      ["GET", "/wal/"],
+      ["GET", "/"],
+      ["GET", "/status"],
+      ["GET", "/etc/sampledb/store/secretAccessKey"],
+      ["DELETE", `/wal/${name}`],
+      ["PUT", "/wal/../../pgbackrest.conf"],
+      ["POST", `/wal/${name}`],
+    ] as const) {
+      expect(await call(method, path), `${method} ${path}`).toMatch(/^(400|403|404|405|501)$/);
+    }
+    // pgBackRest's own port, which would hand out keys, is not there at all.
+    await expect(database.shell(pod, "timeout 3 bash -c '</dev/tcp/orders-repository/8432'")).rejects.toThrow(/exit code/);
+    const seen = await database.shell(pod, "cat /proc/1/environ /etc/sampledb/tls/* 2>/dev/null; ls -R /etc/sampledb");
+    expect(seen).not.toContain("correct horse");
+    expect(seen).not.toMatch(/secretAccessKey|accessKeyId/);
+  });
+
+  test("of a store that dies: rows are written, a switchover is quick, what waits arrives afterwards, also what the former primary left", {
+    timeout: 10 * minutes,
+  }, async () => {
+    const { store } = reached();
+    await store.fault("dead");
+    await says("RepositoryReachable", "StoreUnreachable");
+    const former = await database.primary();
+    for (let segment = 0; segment < 3; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
+    await eventually("segments wait", minutes, async () => (await archive.waiting()) >= 3);
+    const before = await ledger.report();
+    await database.switchOver(await database.someReplica());
+    await ledger.acknowledges({ rows: 10, deadlineMs: minutes, since: before });
+    // A restartpoint of the former primary removes segments that it need not keep for itself.
+    for (const pod of [former, former]) await database.sql("CHECKPOINT", { superuser: true, pod, databaseName: "postgres" });
+    await store.fault(undefined);
+    await says("RepositoryReachable", "RepositoryReachable");
+    await archive.complete(3 * minutes);
+    expect(await ledger.verify()).toMatchObject(nothingLost);
+  });
+
+  test("of a slow store: what waits becomes less", { timeout: 10 * minutes }, async () => {
+    const { store } = reached();
+    await store.fault("slow");
+    for (let segment = 0; segment < 4; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
+    await archive.complete(3 * minutes);
+    await store.fault(undefined);
+  });
+
+  test("is switched off again, and the repository goes; a volume begins another archive", { timeout: 10 * minutes }, async () => {
+    await database.change({ backup: null });
+    await eventually(
+      "the repository's Pod is gone",
+      4 * minutes,
+      async () => (await namespace.get("deployment", "orders-repository")) === undefined,
+    );
+    await database.waitReady(4 * minutes);
+    expect(await database.sql("SHOW archive_mode", { superuser: true })).toBe("off");
+    await database.change({ backup: {} });
+    await says("RepositoryReachable", "RepositoryReachable");
+    await database.waitReady(4 * minutes);
+    await database.sql("SELECT pg_switch_wal()", { superuser: true });
+    await eventuallySucceeds("a segment is on the volume", 2 * minutes, async () => {
+      expect((await archive.files()).filter((file) => /[0-9A-F]{24}/.test(file)).length).toBeGreaterThan(0);
+    });
+    await says("ArchivingHealthy", "Archiving");
+    expect(await ledger.verify()).toMatchObject(nothingLost);
+  });
+});
