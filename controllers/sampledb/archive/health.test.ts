@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Condition } from "../../../api/conditions.ts";
+import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { InstanceAnswer, RepositoryAnswer } from "../../repository/answers.ts";
 import type { Report } from "../../repository/reports.ts";
 import { type ArchiveInputs, archiveHealth } from "./health.ts";
@@ -41,7 +42,11 @@ function health(situation: Situation = {}) {
     primary: { answer: well, at: now },
     ...situation,
   };
-  const db = { status: { conditions: [...conditions] } } as ArchiveInputs["db"];
+  const repositoryInBucket = {
+    s3: { endpoint: "https://s3", region: "r", bucket: "backups", credentialsSecretName: "keys", caSecretName: "authority" },
+  };
+  const { spec } = sampleDB({ backup: { repository: repositoryInBucket, encryptionSecretName: "phrase" } });
+  const db = { spec, status: { conditions: [...conditions] } };
   return archiveHealth({ db, reports: { repository, primary }, problem, switchedOn, now });
 }
 
@@ -70,6 +75,15 @@ describe("the repository", () => {
     const { repository: verdict, blockers } = health({ repository });
     expect(verdict).toEqual({ status: "False", reason, message: "write: in the store's words" });
     expect(blockers.map((blocker) => blocker.reason)).toEqual(blocks ? [reason] : []);
+  });
+
+  test.each([
+    ["store/accessKeyId can't be read: No such file or directory", "Secret keys, key accessKeyId can't be read: No such file or directory"],
+    ["store-ca/ca.crt is missing or empty", "Secret authority, key ca.crt is missing or empty"],
+    ["encryption/passphrase is empty", "Secret phrase, key passphrase is empty"],
+  ])("that says %s names the Secret", (message, told) => {
+    const repository = { answer: probe({ ok: false, reason: "CredentialsMissing", step: "credentials", message }), at: now };
+    expect(health({ repository }).repository.message).toBe(`credentials: ${told}`);
   });
 
   test("that is silent for a moment stays as it was told by its last answer, and is told as silent after 90 s", () => {

@@ -10,7 +10,7 @@ import { no, type Verdict } from "../../telling/checks.ts";
 import { conditionOf } from "../../telling/events.ts";
 
 export interface ArchiveInputs {
-  readonly db: Pick<SampleDB, "status">;
+  readonly db: Pick<SampleDB, "spec" | "status">;
   readonly reports: ArchiveReports;
   /** Why the repository's Pod does not start. */
   readonly problem: Problem | undefined;
@@ -55,7 +55,17 @@ function repositoryVerdict({ db, reports: { repository }, problem, now }: Archiv
   if (probe.ok)
     return { status: "True", reason: reasons.repositoryReachable, message: "a file can be written to the repository, read and deleted" };
   const { reason = "StoreFailed", step = "probe", message = "no reason was given" } = probe;
-  return no(conditionReasonOf[reason], `${step}: ${message}`);
+  return no(conditionReasonOf[reason], `${step}: ${namingSecrets(message, db)}`);
+}
+
+/** The repository's Pod knows its files by their folders. The user knows them as keys of Secrets. */
+function namingSecrets(message: string, { spec: { backup } }: Pick<SampleDB, "spec">): string {
+  const s3 = backup?.repository?.s3;
+  const secrets = { store: s3?.credentialsSecretName, "store-ca": s3?.caSecretName, encryption: backup?.encryptionSecretName };
+  return Object.entries(secrets).reduce(
+    (told, [folder, secret]) => (secret === undefined ? told : told.replaceAll(`${folder}/`, `Secret ${secret}, key `)),
+    message,
+  );
 }
 
 const conditionReasonOf = {
