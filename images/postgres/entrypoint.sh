@@ -33,7 +33,7 @@ if [ "$1" = patroni ]; then
 
     # Sockets survive a killed container, and with them a lock file that names a process id. In a new container another process has that
     # id, PostgreSQL takes it for a running server, and the primary is lost until another instance is elected (seen).
-    rm -f /run/postgresql/.s.PGSQL.*
+    rm -f /run/postgresql/.s.PGSQL.* /run/postgresql/stopping
 
     # Removes an interrupted copy of the primary: pg_basebackup requires an empty directory. Data on which a server was started is no
     # such copy, whatever the mark says: an image without these guards may have left the mark.
@@ -52,6 +52,9 @@ if [ "$1" = patroni ]; then
     # In an image with two majors, the one that the operator configured.
     major=$(sed -n 's/.*"bin_dir": "\(.*\)".*/\1/p' "$config")
     export PATH="${major:+$major:}$PATH"
+
+    # Without the lock: it is free as soon as Patroni and the server have ended.
+    push-leftovers 9>&- &
 
     set -- patroni /tmp/patroni
 fi

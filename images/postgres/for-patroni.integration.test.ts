@@ -1,6 +1,6 @@
 // The programs that Patroni calls to stop and start a server, with processes that answer like a server or not at all.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
@@ -31,10 +31,18 @@ async function serverThat(answer: string): Promise<ChildProcess> {
   return server;
 }
 
-const beforeStop = async (server: ChildProcess | undefined) => {
+/** Runs before-stop with a pg_control that says this; resolves to its duration in seconds, and how often it looked. */
+const beforeStop = async (server: ChildProcess | undefined, state = "in production") => {
+  const data = dataOf(server);
+  const controlData = `#!/bin/sh\necho >> ${data}/looks; echo "Database cluster state:               ${state}"\n`;
+  writeFileSync(join(data, "pg_controldata"), controlData, { mode: 0o755 });
   const begin = performance.now();
-  await run(join(programs, "before-stop"), [], { env: { PGDATA: dataOf(server) } });
-  return (performance.now() - begin) / 1000;
+  await run(join(programs, "before-stop"), [], {
+    env: { PGDATA: data, STOP_MARK: join(data, "stopping"), PATH: `${data}:${process.env["PATH"]}` },
+  });
+  const seconds = (performance.now() - begin) / 1000;
+  const looks = existsSync(join(data, "looks")) ? readFileSync(join(data, "looks")).length : 0;
+  return { seconds, looks, marked: existsSync(join(data, "stopping")) };
 };
 
 test("before-stop returns after a server that stops quickly has ended", async () => {
@@ -45,7 +53,13 @@ test("before-stop returns after a server that stops quickly has ended", async ()
 
 test("before-stop leaves a server that stops slowly to Patroni", async () => {
   const server = await serverThat(":");
-  expect(await beforeStop(server)).toBeLessThan(10);
+  expect((await beforeStop(server)).seconds).toBeLessThan(10);
+  expect(server.exitCode).toBeNull();
+});
+
+test("before-stop does not wait for a server that has written all and still archives", async () => {
+  const server = await serverThat(":");
+  expect(await beforeStop(server, "shut down")).toMatchObject({ marked: true, looks: 1 });
   expect(server.exitCode).toBeNull();
 });
 
@@ -57,7 +71,7 @@ test("before-stop ignores a pid that belongs to another process", async () => {
 });
 
 test("before-stop does nothing without a server", async () => {
-  await beforeStop(undefined);
+  expect(await beforeStop(undefined)).toMatchObject({ marked: false });
 });
 
 /** Runs our pg_isready with a real one of these lines, which may count in a file; resolves to exit code and duration in seconds. */

@@ -28,6 +28,7 @@ exporter_version() { prometheus-postgres-exporter --version 2>&1; } # it prints 
 first_process_is() { [ "$(cat /proc/1/comm)" = "$1" ]; }
 handover_is_patched() { grep -q 'self.wait_for_next_leader()' /usr/lib/python3/dist-packages/patroni/ha.py; }
 list_is_patched() { grep -A1 'self._condition.notify()' /usr/lib/python3/dist-packages/patroni/dcs/kubernetes.py | grep -q 'self._dcs.event.set()'; }
+stop_is_patched() { [ "$(grep -c 'self.is_replica_complete(checkpoint_location)' /usr/lib/python3/dist-packages/patroni/ha.py)" = 2 ]; }
 ends_without_volume() { ! serve-metrics 2>&1; }
 asks_without_hostname() { ! env -u HOSTNAME may-promote 2>&1; }
 ends_without_pod() { ! env -u HOSTNAME restart-bootstrap none 2>&1; }
@@ -60,6 +61,62 @@ SQL
     return $result
 }
 
+# Certificates of a repository and of an instance, of an authority of their own.
+make_certificates() {
+    local name key="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+    openssl req -x509 $key -keyout "$1/ca.key" -out "$1/ca.crt" -days 1 -subj /CN=authority || return
+    for name in repository server operator; do
+        mkdir -p "$1/$name" &&
+            openssl req $key -keyout "$1/$name/tls.key" -out "$1/request" -subj "/CN=smoke\\/test\\/$name" &&
+            openssl x509 -req -in "$1/request" -CA "$1/ca.crt" -CAkey "$1/ca.key" -CAcreateserial -days 1 -out "$1/$name/tls.crt" \
+                -extfile <(printf 'subjectAltName=DNS:smoke-repository\nextendedKeyUsage=serverAuth,clientAuth\n') &&
+            cp "$1/ca.crt" "$1/$name/" || return
+    done
+}
+
+# The repository's program with the real pgBackRest, an encrypted repository on a volume, and the programs of an instance.
+archive_works() {
+    local bin=$1/bin base=$work/archive-${1##*/} segment=000000010000000000000001 result=0
+    local data=$base/volume/data
+    mkdir -p "$base/volume" "$base/repository" "$base/mounted/repository" "$base/mounted/encryption" "$base/other" &&
+        make_certificates "$base" && cp -r "$base/repository" "$base/mounted/tls" &&
+        "$bin/initdb" -D "$data" --auth=trust || return
+    echo '{"server": "smoke/test/server", "operator": "smoke/test/operator", "stanza": "smoke-1"}' > "$base/mounted/repository/clients.json"
+    mkdir "$base/store"
+    printf '[global]\nrepo1-path=%s\nrepo1-cipher-type=aes-256-cbc\ncompress-type=zst\n' "$base/store" > "$base/mounted/repository/pgbackrest.conf"
+    echo 'a pass = phrase' > "$base/mounted/encryption/passphrase"
+    MOUNTED=$base/mounted MEMORY=$base/memory WORK=$base/work PORT=28433 serve-repository &
+    local server=$!
+    export HOSTNAME=smoke-0 INTAKE_ADDRESS=127.0.0.1 INTAKE_PORT=28433 CERTIFICATES=$base/server VOLUME=$base/volume PGDATA=$data STOP_MARK=$base/stopping
+    for _ in $(seq 100); do
+        if CERTIFICATES=$base/operator ask GET /status > "$base/status" 2>&1 && grep -q '"ok": true' "$base/status"; then break; fi
+        sleep 0.1
+    done
+    grep '200.*"stanza": "smoke-1".*"ok": true' "$base/status" || { cat "$base/status"; result=1; }
+
+    # The first push makes the stanza; the second finds the segment in the archive.
+    [ "$(ask PUT "/wal/$segment" "$data/pg_wal/$segment" | cut -c1-3)" = 428 ] || { echo "no 428 without a stanza"; result=1; }
+    for try in first second; do pgbackrest-push "$data/pg_wal/$segment" || { echo "the $try push failed"; result=1; }; done
+    # Another content under the same name is refused, of a segment and of a history.
+    cp "$data/pg_wal/$segment" "$base/other/" && printf other | dd of="$base/other/$segment" bs=1 seek=100000 conv=notrunc status=none
+    pgbackrest-push "$base/other/$segment"
+    [ $? = 2 ] && grep ArchiveConflict "$VOLUME/archive-failure.json" || { echo "a conflict was taken"; result=1; }
+    echo history > "$base/00000002.history" && echo other > "$base/other/00000002.history"
+    pgbackrest-push "$base/00000002.history" && ! pgbackrest-push "$base/other/00000002.history" || { echo "a history was lost"; result=1; }
+    pgbackrest-push "$base/00000002.history" && [ ! -e "$VOLUME/archive-failure.json" ] || { echo "the failure stays"; result=1; }
+    fetch-history 00000002.history "$base/got" && grep -x history "$base/got" || { echo "no history"; result=1; }
+    for absent in 00000003.history "$segment"; do fetch-history "$absent" "$base/got" && { echo "$absent is there"; result=1; }; done
+    echo 'another' > "$base/mounted/encryption/passphrase"
+    pgbackrest-push "$data/pg_wal/$segment" && result=1
+    grep WrongPassphrase "$VOLUME/archive-failure.json" || result=1
+    kill $server && wait $server
+    return $result
+}
+
+ask() { # ask METHOD PATH [FILE], as an instance
+    /usr/bin/python3 -IS -c 'import sys; sys.path.insert(0, "/usr/local/bin"); import intake_client; print(*intake_client.ask(*sys.argv[1:]))' "$@"
+}
+
 check "runs as postgres in group 0" has_name
 check "process 1 hears of a signal from the first moment on" first_process_is tini
 check "the root file system is read-only" root_is_read_only
@@ -77,9 +134,11 @@ check "take-writes has all that it imports" version_is "'HOSTNAME'" ends_without
 check "may-promote has all that it imports" version_is "'HOSTNAME'" asks_without_hostname
 check "restart-bootstrap has all that it imports" version_is "'HOSTNAME'" ends_without_pod
 check "serve-metrics has all that it imports" version_is "'volume'" ends_without_volume
+check "Patroni does not wait for the archiver" stop_is_patched
 for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} has its libraries" libraries_are_there "$major"/bin/* "$major"/lib/*.so
     check "PostgreSQL ${major##*/} has pg_upgrade" version_is "${major##*/}." "$major/bin/pg_upgrade" --version
     check "PostgreSQL ${major##*/} starts, with all extensions, and is initialized" server_works "$major"
+    check "PostgreSQL ${major##*/} archives to a repository" archive_works "$major"
 done
 exit $failed

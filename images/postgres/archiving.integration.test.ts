@@ -1,0 +1,162 @@
+// The programs of an instance that archive its write-ahead log, against the intake; and what serve-metrics tells of it.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { run } from "../../tools/command.ts";
+import { freePort } from "../../tools/free-port.ts";
+import { Repository } from "./repository.fixture.ts";
+
+const name = "000000010000000000000003";
+let repository: Repository;
+
+beforeAll(async () => {
+  repository = await Repository.make();
+  await repository.serve();
+});
+afterAll(() => repository?.stop());
+
+beforeEach(() => {
+  for (const each of ["volume/leftovers", "volume/data/pg_wal", "volume/archive-failure.json", "stopping", "pushed", "stanza"])
+    rmSync(repository.path(each), { recursive: true, force: true });
+  mkdirSync(repository.path("volume/data/pg_wal/archive_status"), { recursive: true });
+  mkdirSync(repository.path("pushed"));
+  repository.pgBackRest('[ "$1" != archive-push ] || cp "$2" pushed/');
+});
+
+/** A segment as PostgreSQL writes it: its first page tells its place in the log. */
+function writeSegment(file: string, place = BigInt(3 * 16 * 1024 * 1024)): string {
+  const content = Buffer.alloc(16 * 1024 * 1024);
+  content.writeBigUInt64LE(place, 8);
+  writeFileSync(repository.path(file), content);
+  return repository.path(file);
+}
+
+const note = () => JSON.parse(readFileSync(repository.path("volume/archive-failure.json"), "utf8"));
+const pushed = () => readdirSync(repository.path("pushed"));
+
+test("pgbackrest-push sends pg_control where there is no stanza, and then the segment", async () => {
+  repository.pgBackRest(`case $1 in
+stanza-create) touch stanza ;;
+archive-push) [ -e stanza ] || { echo "ERROR: [103]: [FileMissingError] unable to load info file 'archive.info'" >&2; exit 103; } ;;
+esac`);
+  expect(await repository.program("pgbackrest-push", writeSegment(`volume/data/pg_wal/${name}`))).toEqual({ code: 0, text: "" });
+  expect(repository.calls.map((call) => call.split(" ")[0])).toEqual(["archive-push", "stanza-create", "archive-push"]);
+  expect(existsSync(repository.path("volume/archive-failure.json"))).toBe(false);
+});
+
+test("pgbackrest-push keeps the reason on the volume since the first failure, until the next success", async () => {
+  const file = repository.path("00000002.history");
+  writeFileSync(file, "1\t0/3000000\tno recovery target specified\n");
+  repository.pgBackRest("echo 'ERROR: [039]: HTTP request failed with 403 (Forbidden):' >&2; exit 39");
+  expect((await repository.program("pgbackrest-push", file)).code).toBe(1);
+  const message = "StoreDenied: HTTP request failed with 403 (Forbidden)";
+  expect(note()).toEqual({ since: expect.any(String), at: note().since, segment: "00000002.history", message });
+  writeFileSync(repository.path("volume/archive-failure.json"), JSON.stringify({ ...note(), since: "2026-01-01T00:00:00Z" }));
+  expect((await repository.program("pgbackrest-push", file)).text).toContain("00000002.history is not in the archive: StoreDenied");
+  expect(note().since).toBe("2026-01-01T00:00:00Z");
+  repository.pgBackRest("");
+  expect((await repository.program("pgbackrest-push", file)).code).toBe(0);
+  expect(existsSync(repository.path("volume/archive-failure.json"))).toBe(false);
+});
+
+test("pgbackrest-push gives up after two seconds while the server stops, and says so", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await new Promise((resolve) => silent.once("listening", resolve));
+  const address = silent.address();
+  const env = { ...repository.environment, INTAKE_PORT: String(typeof address === "object" && address?.port) };
+  writeFileSync(repository.path("stopping"), "");
+  const began = performance.now();
+  const program = ["-ISB", join(import.meta.dirname, "pgbackrest-push"), writeSegment(`volume/data/pg_wal/${name}`)];
+  await expect(run("python3", program, { env })).rejects.toThrow(/has not answered within 2 s/);
+  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(note()).toMatchObject({ segment: name, message: "the repository has not answered within 2 s" });
+});
+
+test("fetch-history fetches a history, and has no code above 1 for what is not there", async () => {
+  repository.pgBackRest('case "$*" in repo-ls*) echo 17-1 ;; *00000002.history) echo history ;; *) exit 1 ;; esac');
+  const got = repository.path("got");
+  expect(await repository.program("fetch-history", "00000002.history", got)).toEqual({ code: 0, text: "" });
+  expect(readFileSync(got, "utf8")).toBe("history\n");
+  expect((await repository.program("fetch-history", "00000003.history", got)).code).toBe(1);
+  const calls = repository.calls.length;
+  expect((await repository.program("fetch-history", name, got)).code).toBe(1);
+  expect(repository.calls.length).toBe(calls);
+  const nobody = { ...repository.environment, INTAKE_PORT: String(await freePort()) };
+  await expect(run("sh", [join(import.meta.dirname, "fetch-history"), "00000002.history", got], { env: nobody })).rejects.toMatchObject({
+    exitCode: 1,
+  });
+});
+
+const keepLeftovers = () => repository.program("for-patroni/keep-leftovers");
+const markReady = (file: string) => writeFileSync(repository.path(`volume/data/pg_wal/archive_status/${file}.ready`), "");
+
+test("keep-leftovers links what waits for the archive, and nothing else", async () => {
+  const file = writeSegment(`volume/data/pg_wal/${name}`);
+  writeSegment("volume/data/pg_wal/000000010000000000000004");
+  for (const each of [name, "000000010000000000000002"]) markReady(each);
+  expect(await keepLeftovers()).toEqual({ code: 0, text: "" });
+  expect(await keepLeftovers()).toEqual({ code: 0, text: "" });
+  expect(readdirSync(repository.path("volume/leftovers"))).toEqual([name]);
+  expect(statSync(repository.path("volume/leftovers", name)).ino).toBe(statSync(file).ino);
+});
+
+test("keep-leftovers makes nothing where nothing waits", async () => {
+  expect(await keepLeftovers()).toEqual({ code: 0, text: "" });
+  expect(existsSync(repository.path("volume/leftovers"))).toBe(false);
+});
+
+test("push-leftovers pushes them, and keeps apart what PostgreSQL has overwritten meanwhile", async () => {
+  mkdirSync(repository.path("volume/leftovers"));
+  writeSegment("volume/leftovers/000000010000000000000002");
+  writeSegment(`volume/leftovers/${name}`);
+  // The programs as they are in the image: beside each other, and to be executed.
+  const bin = repository.path("bin");
+  symlinkSync(join(import.meta.dirname, "intake_client.py"), join(bin, "intake_client.py"));
+  writeFileSync(join(bin, "pgbackrest-push"), `#!/bin/sh\nexec python3 -ISB ${join(import.meta.dirname, "pgbackrest-push")} "$@"\n`, {
+    mode: 0o755,
+  });
+  symlinkSync(join(import.meta.dirname, "push-leftovers"), join(bin, "push-leftovers"));
+  const program = spawn(join(bin, "push-leftovers"), {
+    env: { ...repository.environment, SECONDS_BETWEEN_ROUNDS: "0.1" },
+    stdio: "ignore",
+  });
+  onTestFinished(() => void program.kill("SIGKILL"));
+  const left = () => readdirSync(repository.path("volume/leftovers"));
+  while (left().some((each) => !each.endsWith(".refused"))) await sleep(50);
+  expect(left()).toEqual(["000000010000000000000002.refused"]);
+  expect(pushed()).toEqual([name]);
+});
+
+test("serve-metrics tells what waits for the archive, since when, and why", async () => {
+  const port = await freePort();
+  for (const each of ["psql", "prometheus-postgres-exporter"]) symlinkSync("/bin/false", repository.path("bin", each));
+  const script = join(import.meta.dirname, "serve-metrics");
+  const env = { ...repository.environment, PORT: String(port) };
+  const program = spawn("python3", ["-ISB", script, repository.path("volume")], { env, stdio: "ignore" });
+  onTestFinished(() => void program.kill("SIGKILL"));
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+  while (!(await ask("/archive"))) await sleep(20);
+
+  const quiet = { waiting: 0, oldestSeconds: 0, failure: null, sizeBytes: expect.any(Number), availableBytes: expect.any(Number) };
+  expect(await (await ask("/archive"))?.json()).toEqual(quiet);
+  for (const each of [name, "00000002.history"]) markReady(each);
+  const status = repository.path("volume/data/pg_wal/archive_status");
+  writeFileSync(join(status, "000000010000000000000002.done"), "");
+  utimesSync(join(status, `${name}.ready`), Date.now() / 1000 - 100, Date.now() / 1000 - 100);
+  mkdirSync(repository.path("volume/leftovers"));
+  for (const each of ["000000010000000000000001", "000000010000000000000000.refused"])
+    writeFileSync(repository.path("volume/leftovers", each), "");
+  const failure = { since: "2026-01-01T00:00:00Z", at: "2026-01-01T00:00:00Z", segment: name, message: "StoreDenied" };
+  writeFileSync(repository.path("volume/archive-failure.json"), JSON.stringify(failure));
+  const told = (await (await ask("/archive"))?.json()) as { oldestSeconds: number };
+  expect(told).toMatchObject({ waiting: 3, failure });
+  expect(told.oldestSeconds).toBeGreaterThanOrEqual(100);
+  const metrics = await (await ask("/metrics"))?.text();
+  expect(metrics).toContain("\nsampledb_archive_segments_waiting 3\n");
+  expect(metrics).toContain("\nsampledb_archive_failing 1\n");
+  expect(metrics).toMatch(/\nsampledb_volume_available_bytes \d+\n/);
+});
