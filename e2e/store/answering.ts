@@ -1,5 +1,5 @@
 // What becomes of one request to the store: it goes on to MinIO, or meets the fault that is set.
-import { Agent, type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
+import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 
 /** Faults that speak S3; those of the network are the line's. */
@@ -28,7 +28,6 @@ const ofTheConnection = new Set(["connection", "keep-alive", "expect"]);
 export class Answering {
   fault: AnswerFault | undefined;
   readonly #port: number;
-  readonly #agent = new Agent({ keepAlive: true });
 
   /** The port is MinIO's, on loopback. */
   constructor(port: number) {
@@ -43,10 +42,6 @@ export class Answering {
     else refuse(incoming, outgoing, refusals[fault]);
   };
 
-  stop(): void {
-    this.#agent.destroy();
-  }
-
   #forward(incoming: IncomingMessage, outgoing: ServerResponse, isCut: boolean): void {
     const call = request({
       host: "127.0.0.1",
@@ -54,13 +49,14 @@ export class Answering {
       method: incoming.method ?? "GET",
       path: incoming.url ?? "/", // to the letter: it is signed
       headers: endToEndHeaders(incoming),
-      agent: this.#agent,
+      agent: false, // a connection that was kept may end just as it is used again, which would be a fault that nobody has set
     });
     const cut = () => outgoing.destroy();
     call.on("error", cut); // a store that can't be reached gives no answer
     outgoing.once("close", () => call.destroy());
     call.on("response", (answer) => {
-      if (isCut && lengthOf(answer) === 0) {
+      const hasBody = incoming.method !== "HEAD" && lengthOf(answer) > 0;
+      if (isCut && !hasBody) {
         cut(); // done as asked, and nobody hears of it
         return;
       }

@@ -75,7 +75,6 @@ export class Front {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
-    this.#answering.stop();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 

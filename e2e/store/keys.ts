@@ -6,7 +6,7 @@ import type { AccessKey } from "./signature.ts";
 const api = "/minio/admin/v3";
 
 /** The least that a repository needs: to list one bucket, and to read, write and delete what is in it. */
-const leastActions = ["s3:ListBucket", "s3:GetBucketLocation", "s3:GetObject", "s3:PutObject", "s3:DeleteObject"];
+const leastActions = ["s3:ListBucket", "s3:GetObject", "s3:PutObject", "s3:DeleteObject"];
 
 /** A new key for one bucket and no other. Fewer actions make one that may only read, for example. */
 export async function addKey({ client, root }: Minio, bucket: string, actions: readonly string[] = leastActions): Promise<AccessKey> {

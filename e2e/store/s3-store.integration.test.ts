@@ -143,6 +143,7 @@ describe("a fault", () => {
     await store.fault("cut");
     await expect(client.put(bucket, "new", megabyte)).rejects.toThrow(/ECONNRESET|EPIPE|socket hang up/);
     await expect(client.get(bucket, "before")).rejects.toThrow(/aborted|ECONNRESET|premature/i);
+    await expect(client.send("HEAD", `/${bucket}/before`)).rejects.toThrow(/ECONNRESET|socket hang up/);
     await expect(client.delete(bucket, "deleted")).rejects.toThrow(/ECONNRESET|socket hang up/);
   });
 

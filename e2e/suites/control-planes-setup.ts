@@ -2,6 +2,7 @@
 import type { TestProject } from "vitest/node";
 import { programsDirectory } from "../cluster/programs.ts";
 import { StandaloneControlPlane } from "../cluster/standalone.ts";
+import { minioProgram } from "../store/minio-program.ts";
 import { serveWorkers } from "./worker-resources.ts";
 
 declare module "vitest" {
@@ -13,6 +14,7 @@ declare module "vitest" {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await programsDirectory();
+  await minioProgram();
   const planes = await serveWorkers(
     () => StandaloneControlPlane.start(),
     ({ directory, url }) => ({ directory, url }),

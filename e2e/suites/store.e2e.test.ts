@@ -1,5 +1,5 @@
 // Pods on every node reach the store by its name and trust it by its authority; its faults reach them as well.
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eventually } from "../../tools/eventually.ts";
 import { suiteStore } from "./suite-store.ts";
 import { isLocal, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
@@ -8,8 +8,6 @@ import { startPods, toolbox } from "./toolbox.ts";
 describe.runIf(isLocal)("the store", () => {
   const reached = suiteStore();
   const namespace = suiteNamespace("clients");
-
-  afterAll(() => reached().store.fault(undefined));
 
   test("is reached from every node, by its name and by its address", async () => {
     const nodes = await schedulableNodes();
@@ -27,7 +25,7 @@ describe.runIf(isLocal)("the store", () => {
     ["refusing", "refused"],
     ["failing", "500"],
     [undefined, "200"],
-  ] as const)("is %s, as a Pod sees it: %s", async (fault, seen) => {
+  ] as const)("with the fault %s: a Pod sees %s", async (fault, seen) => {
     const { store, url } = reached();
     await store.fault(fault);
     expect(await ask("client-0", url)).toContain(seen);
