@@ -41,15 +41,15 @@ export class Archive {
 
   /**
    * Closes the present segment, and resolves once it is in the archive together with every one before it. So every commit from before this
-   * call is there.
+   * call is there. `begin` is the first segment that the archive must have; without it, the first that it has.
    */
-  async complete(deadlineMs = 120_000): Promise<void> {
+  async complete({ deadlineMs = 120_000, begin }: { readonly deadlineMs?: number; readonly begin?: number } = {}): Promise<void> {
     const closed = await this.#database.sql("SELECT pg_walfile_name(pg_switch_wal() - 1)", { superuser: true });
     const [wanted = 0] = segmentNumbers([closed]);
     await eventuallySucceeds(`${closed} of ${this.#database.name} is archived, and all before it`, deadlineMs, async () => {
       const files = await this.files();
       const last = segmentNumbers(files).at(-1) ?? 0;
-      const missing = missingNumbers(files);
+      const missing = missingNumbers(files, begin);
       if (last < wanted || missing.length > 0) throw new Error(`the last of ${wanted} is ${last}, missing are ${missing.join() || "none"}`);
     });
   }

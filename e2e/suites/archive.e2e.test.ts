@@ -113,7 +113,7 @@ print(connection.getresponse().status)
     for (const pod of [former, former]) await database.sql("CHECKPOINT", { superuser: true, pod, databaseName: "postgres" });
     await store.fault(undefined);
     await says("RepositoryReachable", "RepositoryReachable");
-    await archive.complete(3 * minutes);
+    await archive.complete({ deadlineMs: 3 * minutes });
     expect(await ledger.verify()).toMatchObject(nothingLost);
   });
 
@@ -121,7 +121,7 @@ print(connection.getresponse().status)
     const { store } = reached();
     await store.fault("slow");
     for (let segment = 0; segment < 4; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
-    await archive.complete(3 * minutes);
+    await archive.complete({ deadlineMs: 3 * minutes });
     await store.fault(undefined);
   });
 
