@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { parseInstanceAnswer, parseRepositoryAnswer } from "./answers.ts";
+
+const at = "2026-11-18T02:00:00Z";
+
+test("the answers of the programs are understood", () => {
+  const failure = { name: "000000010000000000000004", reason: "StoreDenied", message: "403", at };
+  const told = { stanza: "uid-17-1", probe: { at, ok: false, reason: "StoreDenied", step: "write", message: "403", seconds: 0.2 } };
+  expect(parseRepositoryAnswer(JSON.stringify({ ...told, archive: { failure } }))).toEqual({ ...told, archive: { failure } });
+  const instance = { waiting: 2, oldestSeconds: 61.5, failure: null, sizeBytes: 10, availableBytes: 5 };
+  expect(parseInstanceAnswer(JSON.stringify(instance))).toEqual(instance);
+});
+
+test("a reason that only a newer image knows is a failure of the store", () => {
+  const probe = { at, ok: false, reason: "MoonPhase" };
+  expect(parseRepositoryAnswer(JSON.stringify({ stanza: "s", probe })).probe?.reason).toBe("StoreFailed");
+});
+
+test.each(["", "{}", "[]", "null", `{"stanza": 7}`, `{"stanza": "${"x".repeat(5000)}"}`, `{"waiting": -1}`])("%s is no answer", (text) => {
+  expect(() => parseRepositoryAnswer(text)).toThrow();
+  expect(() => parseInstanceAnswer(text)).toThrow();
+});
