@@ -1,6 +1,6 @@
 // The archive of a database that is written to all the while: switched on and off, with a store that dies, is slow and comes back, through
 // a switchover; and what a database's own Pod can't do with it.
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Archive } from "../database/archive.ts";
 import { Database, sampleDB } from "../database/database.ts";
@@ -19,6 +19,8 @@ describe.runIf(isLocal)("the archive", () => {
   let database: Database;
   let archive: Archive;
   let ledger: Ledger;
+
+  afterEach(() => reached().store.fault(undefined));
 
   const condition = async (type: string, of = database) => (await of.get()).status?.conditions?.find((told) => told.type === type);
 
@@ -110,7 +112,11 @@ print(connection.getresponse().status)
     await database.switchOver(await database.someReplica());
     await ledger.acknowledges({ rows: 10, deadlineMs: minutes, since: before });
     // A restartpoint of the former primary removes segments that it need not keep for itself.
-    for (const pod of [former, former]) await database.sql("CHECKPOINT", { superuser: true, pod, databaseName: "postgres" });
+    for (const pod of [former, former]) {
+      await eventuallySucceeds(`${pod} makes a restartpoint`, 2 * minutes, () =>
+        database.sql("CHECKPOINT", { superuser: true, pod, databaseName: "postgres" }),
+      );
+    }
     await store.fault(undefined);
     await says("RepositoryReachable", "RepositoryReachable");
     await archive.complete({ deadlineMs: 3 * minutes });
@@ -120,9 +126,13 @@ print(connection.getresponse().status)
   test("of a slow store: what waits becomes less", { timeout: 10 * minutes }, async () => {
     const { store } = reached();
     await store.fault("slow");
-    for (let segment = 0; segment < 4; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
+    // Nothing that a compressor could make small: some seconds of what the store takes.
+    await database.sql(
+      `CREATE TABLE noise (text text STORAGE EXTERNAL);
+       INSERT INTO noise SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 1500000) AS n GROUP BY n % 1000`,
+    );
+    await eventually("segments wait", minutes, async () => (await archive.waiting()) > 0);
     await archive.complete({ deadlineMs: 3 * minutes });
-    await store.fault(undefined);
   });
 
   test("is switched off again, and the repository goes; a volume begins another archive", { timeout: 10 * minutes }, async () => {
