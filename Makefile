@@ -125,6 +125,10 @@ soak: $(installed) ## Our runtime under change and faults for an hour (SOAK_MINU
 bench-database: $(installed) ## How fast databases are made and fail over, beside the same objects applied by hand (BENCH_PARTS, BENCH_ROUNDS)
 	@$(NODE) e2e/bench/database.ts
 
+.PHONY: bench-archive
+bench-archive: $(installed) ## What archiving to an S3 store costs, beside the same database without it (BENCH_PARTS, BENCH_ROUNDS)
+	@$(NODE) e2e/bench/archive.ts
+
 ##@ Build
 
 .PHONY: build

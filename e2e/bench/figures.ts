@@ -9,7 +9,7 @@ export interface Figure {
   readonly wanted?: Wanted;
 }
 
-type Wanted = { readonly most: number } | { readonly mostTimesPeer: number };
+type Wanted = { readonly most: number } | { readonly mostTimesPeer: number } | { readonly leastTimesPeer: number };
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -19,16 +19,16 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-export function printFigures(title: string, figures: readonly Figure[]): void {
-  process.stdout.write(`\n${[title, ...figureLines(figures)].join("\n")}\n`);
+export function printFigures(title: string, figures: readonly Figure[], peer = "by hand"): void {
+  process.stdout.write(`\n${[title, ...figureLines(figures, peer)].join("\n")}\n`);
 }
 
-export function figureLines(figures: readonly Figure[]): string[] {
+export function figureLines(figures: readonly Figure[], peer = "by hand"): string[] {
   const width = Math.max(...figures.map((figure) => labelOf(figure).length)) + 2;
   const line = (label: string, cells: readonly string[], wanted: string) =>
     `${label.padEnd(width)}${cells.map((cell) => cell.padStart(9)).join("")}   ${wanted}`.trimEnd();
   return [
-    line("", ["ours", "by hand", "ratio"], "wanted"),
+    line("", ["ours", peer, "ratio"], "wanted"),
     ...figures.map((figure) =>
       line(labelOf(figure), [shown(figure.ours), shown(figure.peer), ratioOf(figure)?.toFixed(2) ?? ""], judged(figure)),
     ),
@@ -50,6 +50,7 @@ function judged(figure: Figure): string {
   if ("most" in wanted) return `at most ${wanted.most}: ${ours <= wanted.most ? "met" : "MISSED"}`;
   const ratio = ratioOf(figure);
   if (ratio === undefined) return "not measured";
+  if ("leastTimesPeer" in wanted) return `at least ${wanted.leastTimesPeer} times: ${ratio >= wanted.leastTimesPeer ? "met" : "MISSED"}`;
   return `at most ${wanted.mostTimesPeer} times: ${ratio <= wanted.mostTimesPeer ? "met" : "MISSED"}`;
 }
 

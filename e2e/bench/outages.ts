@@ -25,8 +25,8 @@ export class Contender {
   }
 
   /** The ledger writes from a node that is never cut off. */
-  static async start(who: Contender["who"], kubectl: Kubectl, name: string, node: string): Promise<Contender> {
-    const ledger = await Ledger.start(kubectl, { database: name, node, deadlineMs: 4 * minute });
+  static async start(who: Contender["who"], kubectl: Kubectl, name: string, node?: string): Promise<Contender> {
+    const ledger = await Ledger.start(kubectl, { database: name, deadlineMs: 4 * minute, ...(node === undefined ? {} : { node }) });
     const contender = new Contender(who, kubectl, new Database(kubectl, name), ledger);
     await contender.whole();
     return contender;

@@ -7,6 +7,14 @@ import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
 import { missingNumbers, segmentNumbers } from "./archive-list.ts";
 import type { Database } from "./database.ts";
 
+interface Push {
+  /** pg_control in base64: a stanza is made from it. */
+  readonly control: string;
+  readonly names: readonly string[];
+  /** A shell loop over the names around a command. */
+  readonly each: (command: string) => string;
+}
+
 export class Archive {
   readonly #kubectl: Kubectl;
   readonly #database: Database;
@@ -33,8 +41,7 @@ export class Archive {
 
   /** The files of one archive, by their paths. */
   async files(): Promise<string[]> {
-    const config = await this.#kubectl.get("configmap", `${this.#database.name}-repository`);
-    const { stanza } = JSON.parse(config?.["data"]["clients.json"]);
+    const { stanza } = await this.#clients();
     const listed = JSON.parse(await this.pgbackrest("repo-ls", `archive/${stanza}`, "--recurse", "--output=json"));
     return Object.keys(listed);
   }
@@ -52,6 +59,25 @@ export class Archive {
       const missing = missingNumbers(files, begin);
       if (last < wanted || missing.length > 0) throw new Error(`the last of ${wanted} is ${last}, missing are ${missing.join() || "none"}`);
     });
+  }
+
+  /** The same segments, fetched from the archive and given to pgBackRest alone, in a stanza of their own; what the command prints. */
+  async alone({ control, names, each }: Push): Promise<string> {
+    const { stanza } = await this.#clients();
+    const pgbackrest = "pgbackrest --config=/etc/sampledb/repository/pgbackrest.conf --config-include-path=/run/pgbackrest/conf.d";
+    const options = "--log-level-console=error --log-level-file=off --lock-path=/run/pgbackrest/alone --pg1-path=/tmp/alone";
+    const script = `
+      rm -rf /tmp/alone && mkdir -p /tmp/alone/global && cd /tmp/alone && echo ${control} | base64 --decode > global/pg_control
+      for name in ${names.join(" ")}; do ${pgbackrest} ${options} --stanza=${stanza} archive-get $name /tmp/alone/$name || exit 1; done
+      ${pgbackrest} ${options} --stanza=alone stanza-create --no-online || exit 1
+      ${each(`${pgbackrest} ${options} --stanza=alone archive-push /tmp/alone/$name`)}
+      rm -rf /tmp/alone`;
+    return await this.#kubectl.run("exec", await this.pod(), "--request-timeout=300s", "--", "sh", "-c", script);
+  }
+
+  async #clients(): Promise<{ readonly stanza: string }> {
+    const config = await this.#kubectl.get("configmap", `${this.#database.name}-repository`);
+    return JSON.parse(config?.["data"]["clients.json"]);
   }
 
   /** How many segments wait on the primary. */
