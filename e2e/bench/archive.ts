@@ -8,6 +8,7 @@ import type { Kubectl } from "../cluster/kubectl.ts";
 import { Archive } from "../database/archive.ts";
 import { type Database, sampleDB } from "../database/database.ts";
 import { Operator } from "../database/operator.ts";
+import { bucketFields, bucketSecrets } from "../store/bucket.ts";
 import { routeToPods, storeService } from "../store/in-cluster.ts";
 import { S3Store } from "../store/s3-store.ts";
 import { deleteNamespace, makeNamespace, withCluster } from "./bench-cluster.ts";
@@ -62,18 +63,8 @@ await runProgram(async () => {
 });
 
 async function archivedDatabase(here: Kubectl, store: S3Store, endpoint: string): Promise<Contender> {
-  const { accessKeyId, secretAccessKey } = await store.addKey(bucket);
-  const secret = (of: string, stringData: object) => ({ apiVersion: "v1", kind: "Secret", metadata: { name: of }, stringData });
-  const items = [secret("keys", { accessKeyId, secretAccessKey }), secret("authority", { "ca.crt": store.caCertificate })];
-  await here.apply(JSON.stringify({ apiVersion: "v1", kind: "List", items }));
-  const s3 = {
-    endpoint,
-    region: store.region,
-    bucket,
-    uriStyle: "Path" as const,
-    credentialsSecretName: "keys",
-    caSecretName: "authority",
-  };
+  await here.apply(JSON.stringify(await bucketSecrets(store, bucket)));
+  const s3 = bucketFields(store, endpoint, bucket);
   const spec = { replicas: 3, synchronousReplication: "Required", deletionPolicy: "Delete", backup: { repository: { s3 } } } as const;
   await here.apply(JSON.stringify(sampleDB({ name, ...spec })));
   const contender = await Contender.start("operator", here, name);

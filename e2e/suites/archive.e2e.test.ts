@@ -5,6 +5,7 @@ import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Archive } from "../database/archive.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { Ledger, nothingLost } from "../database/ledger.ts";
+import { bucketFields, bucketSecrets } from "../store/bucket.ts";
 import { deployedOperator } from "./deployed-operator.ts";
 import { suiteStore } from "./suite-store.ts";
 import { isLocal, suiteNamespace } from "./test-cluster.ts";
@@ -35,10 +36,7 @@ describe.runIf(isLocal)("the archive", () => {
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: data }));
 
-  const s3 = () => ({
-    ...{ endpoint: reached().url, region: reached().store.region, bucket, prefix: "e2e", uriStyle: "Path" as const },
-    ...{ credentialsSecretName: "store-keys", caSecretName: "store-ca" },
-  });
+  const s3 = () => ({ ...bucketFields(reached().store, reached().url, bucket), prefix: "e2e" });
 
   beforeAll(async () => {
     database = await Database.apply(namespace, sampleDB({ name: "orders", replicas: 2, synchronousReplication: "Required" }));
@@ -52,10 +50,8 @@ describe.runIf(isLocal)("the archive", () => {
     await database.change({ backup: { repository: { s3: s3() }, encryptionSecretName: "passphrase" } });
     expect(await says("RepositoryReachable", "CredentialsMissing")).toMatch(/accessKeyId/);
     const { store } = reached();
-    const key = await store.addKey(bucket);
     await secret("passphrase", { passphrase: "correct horse battery staple" });
-    await secret("store-ca", { "ca.crt": store.caCertificate });
-    await secret("store-keys", { accessKeyId: key.accessKeyId, secretAccessKey: key.secretAccessKey });
+    await namespace.apply(JSON.stringify(await bucketSecrets(store, bucket)));
     await says("RepositoryReachable", "RepositoryReachable");
     await database.waitReady(4 * minutes);
     await archive.complete();

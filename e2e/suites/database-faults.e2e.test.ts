@@ -1,19 +1,31 @@
-// A highly available database under faults, with a writer that keeps a ledger of what was acknowledged: nothing of it is ever lost.
+// A highly available database under faults, with a writer that keeps a ledger of what was acknowledged: nothing of it is ever lost. It
+// archives to a store all the while, and the archive has no gap in the end.
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../tools/eventually.ts";
+import { Archive } from "../database/archive.ts";
 import type { Database } from "../database/database.ts";
 import { findContainer, freezeContainer, killContainer, thawContainer } from "../database/faults.ts";
 import { type Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
+import { bucketFields, bucketSecrets } from "../store/bucket.ts";
 import { deployedOperator, operator, system } from "./deployed-operator.ts";
+import { suiteStore } from "./suite-store.ts";
 import { isLocal, kubectl, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
 import { watchedDatabase } from "./watched-database.ts";
 
 deployedOperator();
+const reached = isLocal ? suiteStore() : undefined;
 const namespace = suiteNamespace("database-faults");
+const bucket = "backups";
 
-const watched = watchedDatabase(namespace);
+const watched = watchedDatabase(namespace, async () => {
+  if (!reached) return {};
+  const { store, url } = reached();
+  await store.makeBucket(bucket);
+  await namespace.apply(JSON.stringify(await bucketSecrets(store, bucket)));
+  return { backup: { repository: { s3: bucketFields(store, url, bucket) } } };
+});
 let database: Database;
 let ledger: Ledger;
 
@@ -192,6 +204,10 @@ test("the primary's Pod deleted", async () => {
   await namespace.run("delete", "pod", await database.primary(), "--wait=false");
   await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, otherThan: lastServer(before) });
   expect(await longestOutageSince(before.now)).toBeLessThan(30_000);
+});
+
+test.runIf(isLocal)("after all of it, every segment from the first to the last commit is in the archive", async () => {
+  await new Archive(namespace, database).complete({ begin: 1, deadlineMs: 180_000 });
 });
 
 test("converged, the operator is quiet", async () => {

@@ -6,6 +6,8 @@ import { Database, sampleDB } from "../database/database.ts";
 import { Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { schedulableNodes } from "./test-cluster.ts";
 
+type MoreSpec = Omit<Parameters<typeof sampleDB>[0], "name">;
+
 export class WatchedDatabase {
   readonly database: Database;
   readonly ledger: Ledger;
@@ -18,9 +20,10 @@ export class WatchedDatabase {
     this.ledgerNode = ledgerNode;
   }
 
-  static async start(namespace: Kubectl): Promise<WatchedDatabase> {
+  static async start(namespace: Kubectl, spec: MoreSpec): Promise<WatchedDatabase> {
     const [node = ""] = await schedulableNodes();
-    const database = await Database.apply(namespace, sampleDB({ name: "orders", replicas: 3, synchronousReplication: "Required" }));
+    const manifest = sampleDB({ name: "orders", replicas: 3, synchronousReplication: "Required", ...spec });
+    const database = await Database.apply(namespace, manifest);
     const ledger = await Ledger.start(namespace, { database: "orders", node, deadlineMs: 240_000 });
     await database.waitReady();
     return new WatchedDatabase(database, ledger, node);
@@ -47,11 +50,11 @@ export class WatchedDatabase {
   }
 }
 
-/** Called while a suite's file is loaded; what it returns is for its tests. */
-export function watchedDatabase(namespace: Kubectl): () => WatchedDatabase {
+/** Called while a suite's file is loaded; what it returns is for its tests. `more` is asked when the database is made. */
+export function watchedDatabase(namespace: Kubectl, more: () => Promise<MoreSpec> = async () => ({})): () => WatchedDatabase {
   let watched: WatchedDatabase;
   beforeAll(async () => {
-    watched = await WatchedDatabase.start(namespace);
+    watched = await WatchedDatabase.start(namespace, await more());
   });
   afterEach(() => watched.whole());
   return () => watched;
