@@ -125,8 +125,7 @@ async function intake({ archived: { database }, store, namespace }: Pair): Promi
   await store.fault("dead");
   await segmentsWait(archive, database, segments);
   await store.fault(undefined);
-  const waiting =
-    "ls /var/lib/postgresql/data/pg_wal/archive_status | sed -n 's/\\.ready$//p' | grep -E '^[0-9A-F]{24}$' | head -n " + segments;
+  const waiting = `ls /var/lib/postgresql/data/pg_wal/archive_status | sed -n 's/\\.ready$//p' | grep -E '^[0-9A-F]{24}$' | head -n ${segments}`;
   const names = (await database.shell(primary, waiting)).split("\n");
   const each = (command: string) =>
     `begin=$(date +%s%N); for name in ${names.join(" ")}; do ${command} || exit 1; done; echo $(( $(date +%s%N) - begin ))`;
