@@ -14,7 +14,7 @@ SECONDS_FOR_A_BODY = 30
 SECONDS_WITHOUT_A_BYTE = 5
 SECONDS_TO_DRAIN = 5
 LONGEST_HEAD = 8192
-PART = 262144
+PART = 1024 * 1024
 
 WORDS = {
     200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
@@ -105,15 +105,22 @@ class Request:
     def save(self, length, file):
         """Writes the body into a file; fails where the client gives up before its end."""
         deadline, left = time.monotonic() + SECONDS_FOR_A_BODY, length
-        part, self.rest = self.rest[:length], b""
-        while True:
-            file.write(part)
-            left -= len(part)
-            if left == 0:
-                return
-            part = self.receive(min(PART, left), deadline)
-            if not part:
+        # TLS gives 16 KB at a time: collected, so that not each of them is a write.
+        part = memoryview(bytearray(min(PART, length)))
+        filled = min(len(self.rest), length)
+        file.write(self.rest[:filled])
+        left, filled = left - filled, 0
+        self.connection.settimeout(SECONDS_WITHOUT_A_BYTE)
+        while left > 0:
+            got = self.connection.recv_into(part[filled : min(PART, filled + left)])
+            if got == 0:
                 raise ConnectionError("the client has given up")
+            if time.monotonic() > deadline:
+                raise TimeoutError("the client is too slow")
+            filled, left = filled + got, left - got
+            if filled == len(part) or left == 0:
+                file.write(part[:filled])
+                filled = 0
 
 
 def reply(connection, answer):

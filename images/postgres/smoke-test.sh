@@ -97,12 +97,15 @@ archive_works() {
     # The first push makes the stanza; the second finds the segment in the archive.
     [ "$(ask PUT "/wal/$segment" "$data/pg_wal/$segment" | cut -c1-3)" = 428 ] || { echo "no 428 without a stanza"; result=1; }
     for try in first second; do pgbackrest-push "$data/pg_wal/$segment" || { echo "the $try push failed"; result=1; }; done
-    # Another content under the same name is refused, of a segment and of a history.
+    # Another content under the same name is refused: of a segment, a history and a label.
     cp "$data/pg_wal/$segment" "$base/other/" && printf other | dd of="$base/other/$segment" bs=1 seek=100000 conv=notrunc status=none
     pgbackrest-push "$base/other/$segment"
     [ $? = 2 ] && grep ArchiveConflict "$VOLUME/archive-failure.json" || { echo "a conflict was taken"; result=1; }
     echo history > "$base/00000002.history" && echo other > "$base/other/00000002.history"
-    pgbackrest-push "$base/00000002.history" && ! pgbackrest-push "$base/other/00000002.history" || { echo "a history was lost"; result=1; }
+    echo label > "$base/$segment.00000028.backup" && echo other > "$base/other/$segment.00000028.backup"
+    for note in 00000002.history "$segment.00000028.backup"; do
+        pgbackrest-push "$base/$note" && ! pgbackrest-push "$base/other/$note" || { echo "$note was overwritten"; result=1; }
+    done
     pgbackrest-push "$base/00000002.history" && [ ! -e "$VOLUME/archive-failure.json" ] || { echo "the failure stays"; result=1; }
     fetch-history 00000002.history "$base/got" && grep -x history "$base/got" || { echo "no history"; result=1; }
     for absent in 00000003.history "$segment"; do fetch-history "$absent" "$base/got" && { echo "$absent is there"; result=1; }; done
