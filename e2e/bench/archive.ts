@@ -21,6 +21,7 @@ const bucket = "backups";
 const name = "bench";
 const storeName = "s3";
 const segments = 20;
+const pgbench = "pgbench --host=/run/postgresql --username=postgres postgres 2>&1";
 
 interface Pair {
   readonly archived: Contender;
@@ -114,8 +115,6 @@ async function load({ archived, plain }: Pair): Promise<Figure> {
     wanted: { leastTimesPeer: 0.9 },
   };
 }
-
-const pgbench = "pgbench --host=/run/postgresql --username=postgres postgres 2>&1";
 
 /** The same segments: first through the intake to the archive, then from the repository's Pod into a stanza of their own. */
 async function intake({ archived: { database }, store, namespace }: Pair): Promise<Figure> {

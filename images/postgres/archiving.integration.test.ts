@@ -77,7 +77,10 @@ test("pgbackrest-push gives up after two seconds while the server stops, and say
 });
 
 test("fetch-history fetches a history, and has no code above 1 for what is not there", async () => {
-  repository.pgBackRest('case "$*" in repo-ls*) echo 17-1 ;; *00000002.history) echo history ;; *) exit 1 ;; esac');
+  repository.pgBackRest(
+    'case "$*" in "repo-ls archive/other") echo 17-1 ;; repo-ls*) echo 00000002.history ;; repo-get*) echo history ;; esac',
+  );
+  repository.begin("other");
   const got = repository.path("got");
   expect(await repository.program("fetch-history", "00000002.history", got)).toEqual({ code: 0, text: "" });
   expect(readFileSync(got, "utf8")).toBe("history\n");

@@ -70,4 +70,4 @@ if __name__ == "__main__":
         sys.exit(fetch(*sys.argv[1:]))
     except OSError as error:
         print(f"the archive can't be asked for {sys.argv[1]}: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, TimeoutError) else 1)

@@ -64,6 +64,12 @@ export class Repository {
     this.pgBackRest("");
   }
 
+  /** Another archive, of which the program knows nothing yet. */
+  begin(stanza: string): void {
+    const clients = JSON.parse(readFileSync(this.path("mounted/repository/clients.json"), "utf8"));
+    writeFileSync(this.path("mounted/repository/clients.json"), JSON.stringify({ ...clients, stanza }));
+  }
+
   configure(...settings: readonly string[]): void {
     writeFileSync(this.path("mounted/repository/pgbackrest.conf"), ["[global]", ...settings, ""].join("\n"));
   }

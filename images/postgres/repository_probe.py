@@ -61,6 +61,7 @@ class Probe:
         self.store = store
         self.stanza = stanza
         self.last = None
+        self.on_success = lambda: None
 
     def is_cut_off(self):
         """A command would hang: the last probe had no connection."""
@@ -94,6 +95,7 @@ class Probe:
         try:
             for step, act in self.steps():
                 act()
+            self.on_success()
             found = {"ok": True}
         except Fault as fault:
             found = {"ok": False, "reason": fault.reason, "step": step, "message": self.store.tell(fault.message)}

@@ -18,6 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => repository?.stop());
 beforeEach(() => {
+  repository.begin("uid-17-1");
   repository.configure(`repo1-path=${repository.path("store")}`);
   repository.pgBackRest("");
 });
@@ -84,19 +85,35 @@ test("pg_control reaches pgBackRest as the directory of a stopped server", async
   expect(readFileSync(repository.path("control"))).toEqual(control);
 });
 
-const withHistory = `case $1 in
-repo-ls) echo 17-1 ;;
-repo-get) [ -e history ] && cat history || exit 1 ;;
-esac`;
+const withHistory = `case "$*" in
+"repo-ls archive/second") echo 17-1 ;;
+repo-ls*) ls | grep history ;;
+repo-get*) cat 00000002.history ;;
+esac
+true`;
 
 test("a history is read from the archive, never overwritten, and taken once more with the same content", async () => {
+  writeFileSync(repository.path("00000002.history"), small);
   repository.pgBackRest(withHistory);
-  expect(await repository.ask("server", "GET", "/wal/00000002.history")).toMatchObject({ status: 404 });
-  writeFileSync(repository.path("history"), small);
+  repository.begin("second");
+  expect(await repository.ask("server", "GET", "/wal/00000003.history")).toMatchObject({ status: 404 });
   expect(await repository.ask("server", "GET", "/wal/00000002.history")).toEqual({ status: 200, body: small.toString().trim() });
   expect(await repository.ask("server", "PUT", "/wal/00000002.history", small)).toMatchObject({ status: 204 });
   expect(await repository.ask("server", "PUT", "/wal/00000002.history", Buffer.from("another"))).toMatchObject({ status: 409 });
   expect(repository.calls.filter((call) => call.startsWith("archive-push"))).toEqual([]);
+});
+
+test("histories are known while the store is away: what was listed, and what an instance has begun since", async () => {
+  repository.pgBackRest(withHistory);
+  repository.begin("second");
+  await repository.ask("server", "GET", "/wal/00000002.history");
+  repository.pgBackRest("exit 1");
+  const next = Buffer.from("of the next timeline");
+  expect(await repository.ask("server", "PUT", "/wal/00000003.history", next)).toMatchObject({ status: 503 });
+  expect(await repository.ask("server", "GET", "/wal/00000002.history")).toMatchObject({ status: 200 });
+  expect(await repository.ask("server", "GET", "/wal/00000003.history")).toEqual({ status: 200, body: next.toString() });
+  expect(await repository.ask("server", "GET", "/wal/00000004.history")).toMatchObject({ status: 404 });
+  expect(repository.calls.filter((call) => call.startsWith("repo-"))).toEqual([]);
 });
 
 test("/status tells the last segment, and a failure until the next success", async () => {
@@ -111,8 +128,9 @@ test("/status tells the last segment, and a failure until the next success", asy
 });
 
 test("the keys go to pgBackRest by a file that only it can read, and into no message", async () => {
+  repository.begin("keys");
   repository.configure("repo1-type=s3", "repo1-s3-endpoint=https://127.0.0.1:1", "repo1-cipher-type=aes-256-cbc");
-  const refused = await repository.ask("server", "PUT", "/wal/00000002.history", small);
+  const refused = await repository.ask("server", "PUT", "/wal/00000007.history", small);
   expect(refused).toEqual({ status: 503, body: expect.stringMatching(/^CredentialsMissing: store\/accessKeyId can't be read/) });
   for (const [file, value] of Object.entries({
     "store/accessKeyId": "AKIAID",
@@ -122,12 +140,12 @@ test("the keys go to pgBackRest by a file that only it can read, and into no mes
     mkdirSync(repository.path("mounted", file.split("/")[0] as string), { recursive: true });
     writeFileSync(repository.path("mounted", file), value);
   }
-  expect((await repository.ask("server", "PUT", "/wal/00000002.history", small)).body).toMatch(
+  expect((await repository.ask("server", "PUT", "/wal/00000007.history", small)).body).toMatch(
     /^CredentialsMissing: encryption\/passphrase has a line break/,
   );
   writeFileSync(repository.path("mounted/encryption/passphrase"), "pass = phrase");
   repository.pgBackRest('cp "$PGBACKREST_CONFIG_INCLUDE_PATH/secrets.conf" .; echo "ERROR: no: AKIAID s3cr3t pass = phrase" >&2; exit 1');
-  expect(await repository.ask("server", "PUT", "/wal/00000002.history", small)).toEqual({ status: 503, body: "StoreFailed: no: … … …" });
+  expect(await repository.ask("server", "PUT", "/wal/00000007.history", small)).toEqual({ status: 503, body: "StoreFailed: no: … … …" });
   expect(readFileSync(repository.path("secrets.conf"), "utf8").split("\n")).toEqual([
     "[global]",
     "repo1-s3-key=AKIAID",
@@ -136,7 +154,7 @@ test("the keys go to pgBackRest by a file that only it can read, and into no mes
     "",
   ]);
   writeFileSync(repository.path("mounted/store/secretAccessKey"), "rotated");
-  await repository.ask("server", "PUT", "/wal/00000002.history", small);
+  await repository.ask("server", "PUT", "/wal/00000007.history", small);
   expect(readFileSync(repository.path("secrets.conf"), "utf8")).toContain("repo1-s3-key-secret=rotated");
 });
 
