@@ -1,21 +1,23 @@
 // Asks the repository and the primary how the archive is, in the background, and tells what is wrong.
 import { conditionTypes } from "../../../api/conditions.ts";
+import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
-import { problemOf } from "../../database/instance.ts";
+import { type Problem, problemOf } from "../../database/instance.ts";
 import { identityOf } from "../../desired/identity.ts";
 import { isArchived } from "../../desired/repository.ts";
+import type { Deployment } from "../../kinds/kubernetes.ts";
 import { conditionOf } from "../../telling/events.ts";
-import type { SampleDBStep, Scope } from "../scope.ts";
+import type { SampleDBStep } from "../scope.ts";
+import { allArchive } from "./archive-mode.ts";
 import { archiveHealth } from "./health.ts";
 
 /** Nothing of this can be watched. A fault is told within minutes, and the end of one soon. */
 const lookAgainSeconds = 60;
 const lookSoonSeconds = 10;
 
-export const archiving: SampleDBStep = async (scope) => {
-  const { db, deps, observed, findings } = scope;
+export const archiving: SampleDBStep = async ({ db, deps, observed, findings }) => {
   if (!isArchived(db)) return done;
-  const { pod } = observed.repository;
+  const { pod, deployment } = observed.repository;
   const isWell = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy].every(
     (type) => conditionOf(db.status, type)?.status === "True",
   );
@@ -24,15 +26,16 @@ export const archiving: SampleDBStep = async (scope) => {
   findings.archive = archiveHealth({
     db,
     reports,
-    problem: pod && problemOf(pod),
-    switchedOn: isSwitchedOn(scope),
+    problem: pod ? problemOf(pod) : refusalOf(deployment),
+    switchedOn: allArchive(observed),
     now: deps.now(),
   });
   findings.blockers.push(...findings.archive.blockers);
   return doneUntil(seconds);
 };
 
-function isSwitchedOn({ observed: { patroni, instances } }: Scope): boolean {
-  const isOn = patroni.settings?.parameters?.["archive_mode"] === "on";
-  return isOn && instances.every(({ pendingRestart }) => !pendingRestart?.some(({ name }) => name === "archive_mode"));
+/** Why Kubernetes can't make the Pod: a quota or an admission rule refuses it. */
+export function refusalOf(deployment: Deployment | undefined): Problem | undefined {
+  const refused = deployment?.status?.conditions?.find(({ type, status }) => type === "ReplicaFailure" && status === "True");
+  return refused && { reason: reasons.podRefused, message: refused.message ?? "" };
 }

@@ -1,6 +1,8 @@
 // The repository's objects on a real API server: made, changed, left and refused. No node runs its Pod here.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
+import type { KubeObject } from "../../../runtime/kube/object.ts";
+import { namespaced } from "../../../runtime/kube/resource.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../../tools/eventually.ts";
 import * as kinds from "../../kinds/kubernetes.ts";
@@ -82,6 +84,20 @@ test("a claim of that name that is someone else's is left alone, and the databas
   expect(await stage.becomes("NameTaken")).toMatchObject({ message: expect.stringContaining("orders-repository") });
   await stage.podsAre("orders-0");
   expect(await deployment(stage)).toBeUndefined();
+});
+
+test("a quota that refuses the repository's Pod is told with its words", async () => {
+  const stage = await DatabaseStage.open("refused-repository", client, proxy);
+  await using _ = stage;
+  const quotas = namespaced<KubeObject & { readonly spec: object }>("v1", "ResourceQuota", "resourcequotas");
+  const metadata = { name: "no-pods", namespace: stage.namespace };
+  await client.create(quotas, { apiVersion: "v1", kind: "ResourceQuota", metadata, spec: { hard: { pods: "0" } } });
+  await stage.run();
+  await stage.create(onVolume);
+  await eventually("it is told", 60_000, async () => {
+    const { status } = await client.get(sampledbs, stage.key("orders"));
+    return status?.blockers?.some(({ reason, message }) => reason === "RepositorySilent" && /exceeded quota/.test(message));
+  });
 });
 
 test("a hibernated database needs no repository's Pod, and one that wakes does", async () => {

@@ -21,6 +21,7 @@ import {
 import { configMaps, deployments, services } from "../../kinds/kubernetes.ts";
 import { createClaim, growClaim, tryAgainSeconds } from "../foundation/storage.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
+import { someArchive } from "./archive-mode.ts";
 
 export const repository: SampleDBStep = async (scope) => {
   const { db } = scope;
@@ -63,18 +64,11 @@ async function keepClaim(scope: Scope, db: Archived): Promise<boolean> {
 async function leave(scope: Scope): Promise<StepResult> {
   const { db, key, objects, observed } = scope;
   const { config, deployment } = observed.repository;
-  if (!config || config.metadata.annotations?.[archiveOffAnnotation] !== undefined || stillArchives(scope)) return done;
+  if (!config || config.metadata.annotations?.[archiveOffAnnotation] !== undefined || someArchive(observed)) return done;
   const where = { namespace: key.namespace, name: namesOf(db).repository };
   if (deployment) await objects.remove(deployments, where, db);
   await objects.remove(services, where, db);
   // Last: this note ends the work, and the next archive will be another generation.
   await objects.apply(configMaps, repositoryOff(db, generationNow(config)));
   return done;
-}
-
-function stillArchives({ observed: { patroni, instances } }: Scope): boolean {
-  if (patroni.settings?.parameters?.["archive_mode"] === "on") return true;
-  return instances.some(({ pendingRestart, heldSettings }) => {
-    return heldSettings.includes("archive_mode") || pendingRestart?.some(({ name }) => name === "archive_mode");
-  });
 }
