@@ -104,27 +104,27 @@ test("a volume outlives its claim for as long as the user wants that, and no lon
 });
 
 test("a claim of another component is none of the data: not grown, not scaled away, not deleted with the SampleDB", async () => {
-  const stage = await DatabaseStage.open("repository", client, proxy);
+  const stage = await DatabaseStage.open("other-component", client, proxy);
   await using _ = stage;
   const operator = await stage.run();
-  const labels = { ...labelsOf(sampleDB()), "sampledb.io/component": "repository" };
+  const labels = { ...labelsOf(sampleDB()), "sampledb.io/component": "cache" };
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, storageClassName: "grows" };
-  const metadata = { name: "orders-repository", namespace: stage.namespace, labels };
+  const metadata = { name: "orders-cache", namespace: stage.namespace, labels };
   await client.create(kinds.persistentVolumeClaims, { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec });
   await stage.create({ replicas: 2, deletionPolicy: "Delete", storage: { size: "1Gi", storageClassName: "grows" } });
   await stage.settle("orders-0", "orders-1");
-  await bind(client, stage.key("orders-repository"), { storageClassName: "grows" });
+  await bind(client, stage.key("orders-cache"), { storageClassName: "grows" });
   await bind(client, stage.key("data-orders-0"), { storageClassName: "grows" });
   await stage.change({ storage: { size: "2Gi" } });
   await eventually("the data grows", 30_000, async () => (await asked(stage)) === "2Gi");
   await eventuallySucceeds("it has looked again", 10_000, () => stage.again(operator, operator.objects()));
-  const repository = async () => client.get(kinds.persistentVolumeClaims, stage.key("orders-repository"));
-  expect((await repository()).spec?.resources?.requests?.["storage"]).toBe("1Gi");
-  expect((await repository()).metadata).not.toHaveProperty("deletionTimestamp");
+  const other = async () => client.get(kinds.persistentVolumeClaims, stage.key("orders-cache"));
+  expect((await other()).spec?.resources?.requests?.["storage"]).toBe("1Gi");
+  expect((await other()).metadata).not.toHaveProperty("deletionTimestamp");
   await client.delete(sampledbs, stage.key("orders"));
   for (const name of ["orders-0", "orders-1"]) await client.delete(kinds.pods, stage.key(name), { gracePeriodSeconds: 0 });
   await stage.gone(sampledbs, "orders");
-  expect((await repository()).metadata).not.toHaveProperty("deletionTimestamp");
+  expect((await other()).metadata).not.toHaveProperty("deletionTimestamp");
 });
 
 test("a volume's fate is taken from the claim, not from the memory of one process", async () => {
