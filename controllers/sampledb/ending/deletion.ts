@@ -85,6 +85,6 @@ async function leave(scope: Scope): Promise<void> {
     .filter(mayHaveData)
     .map(({ metadata }) => metadata.name);
   const selector = selectorOf(instanceSelector(db)); // by component, too: the claim of a backup repository has the database's label as well
-  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. When they are not wanted: kubectl delete pvc,configmap --selector=${selector}, and the Secrets ${keptSecrets(db).join(", ")}`;
+  const note = `volumes (${claims.join(", ") || "none"}), passwords and certificates stay: a new SampleDB of this name takes them up. When they are not wanted: kubectl delete pvc,configmap --selector=${selector}${db.spec.backup ? `, those called ${namesOf(db).repository}` : ""}, and the Secrets ${keptSecrets(db).join(", ")}`;
   deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }
