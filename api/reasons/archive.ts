@@ -86,7 +86,7 @@ export const archiveReasons = {
   },
   archiveConflict: {
     name: "ArchiveConflict",
-    where: ["RepositoryReachable", "blocker"],
+    where: ["RepositoryReachable", "ArchivingHealthy", "blocker"],
     meaning: `The archive has another content under the name of a segment: two histories have the same numbers. Nothing was overwritten. ${serves}`,
     wayOut: "Remove `spec.backup` and set it up anew: a new archive begins, and the former one stays.",
   },

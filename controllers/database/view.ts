@@ -1,8 +1,9 @@
 // One database as any controller sees it: read from the cache, without a request. Pure: the same cache gives the same view.
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
-import { controllerOf } from "../../runtime/kube/object.ts";
+import { controllerOf, type KubeObject } from "../../runtime/kube/object.ts";
 import { heldNames } from "../desired/held-settings.ts";
+import { belongsTo } from "../desired/identity.ts";
 import type { InstanceRange } from "../desired/instances.ts";
 import { claimName, namesOf, ordinalOf, podName } from "../desired/names.ts";
 import {
@@ -93,6 +94,7 @@ function observeRepository(db: Pick<SampleDB, "metadata">, cache: Cache): Reposi
   const { namespace = "", name } = db.metadata;
   const key = { namespace, name: namesOf(db).repository };
   const made = ({ metadata: { creationTimestamp = "" } }: Pod) => creationTimestamp;
+  const ours = <T extends KubeObject>(found: T | undefined) => (found && belongsTo(db, found) ? found : undefined);
   // Whoever answers proves itself by a certificate, so a Pod that only wears the label can tell nothing.
   const [pod] = cache
     .watched(pods)
@@ -101,7 +103,7 @@ function observeRepository(db: Pick<SampleDB, "metadata">, cache: Cache): Reposi
     .sort((a, b) => made(b).localeCompare(made(a)));
   return {
     config: cache.watched(configMaps).get(key),
-    claim: cache.watched(persistentVolumeClaims).get(key),
+    claim: ours(cache.watched(persistentVolumeClaims).get(key)),
     deployment: cache.watched(deployments).get(key),
     pod,
   };

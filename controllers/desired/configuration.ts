@@ -119,8 +119,9 @@ export function dynamicSettings(db: Pick<SampleDB, "spec">, initialized: boolean
       remove_data_directory_on_rewind_failure: true,
       remove_data_directory_on_diverged_timelines: true,
       parameters: parameters(db),
-      // Standbys ask the repository for the histories of others, so that no two timelines get one number.
-      ...(db.spec.backup ? { recovery_conf: { restore_command: "fetch-history %f %p" } } : {}),
+      // Standbys ask the repository for the histories of others, so that no two timelines get one number. An older image lacks the
+      // program: PostgreSQL would end at a code above 125, as that of a shell that does not find it.
+      ...(db.spec.backup ? { recovery_conf: { restore_command: "command -v fetch-history >/dev/null && fetch-history %f %p" } } : {}),
       pg_hba: hostBasedAuthentication(db),
       // The exporter runs as the same user as the server. Not `trust`, which would let in any other process that reaches the socket.
       pg_ident: [`${monitoringUser} ${superuser} ${monitoringUser}`],

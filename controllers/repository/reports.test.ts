@@ -67,10 +67,10 @@ test("who does not answer is told with its last answer, and since when it is sil
   expect(reports.of(database).primary?.silentSince).toBeUndefined();
 });
 
-test("where there is nobody to ask any more, nothing is told", async () => {
+test("whom nobody can ask is as silent as one that does not answer", async () => {
   const { look, pass, reports } = stage();
   await look(async () => answer(3));
   pass(10);
   await look(undefined);
-  expect(reports.of(database).primary).toBeUndefined();
+  expect(reports.of(database).primary).toMatchObject({ silence: "its Pod has no address", silentSince: new Date("2026-05-04T12:00:10Z") });
 });

@@ -65,18 +65,15 @@ export class Reports {
   }
 
   async #ask(known: Known, { repository, primary }: Questions): Promise<void> {
-    const [ofRepository, ofPrimary] = await Promise.all([
-      repository && this.#report(repository, known.repository),
-      primary && this.#report(primary, known.primary),
+    [known.repository, known.primary] = await Promise.all([
+      this.#report(repository, known.repository),
+      this.#report(primary, known.primary),
     ]);
-    if (ofRepository) known.repository = ofRepository;
-    else delete known.repository;
-    if (ofPrimary) known.primary = ofPrimary;
-    else delete known.primary;
   }
 
-  async #report<Answer>(question: () => Promise<Answer>, before: Report<Answer> | undefined): Promise<Report<Answer>> {
+  async #report<Answer>(question: (() => Promise<Answer>) | undefined, before: Report<Answer> | undefined): Promise<Report<Answer>> {
     try {
+      if (!question) throw new Error("its Pod has no address");
       return { answer: await question(), at: this.#now() };
     } catch (error) {
       const at = this.#now();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingNumbers, segmentNumbers } from "./archive-list.ts";
+import { missingNumbers, segmentNumbers, withoutHistory } from "./archive-list.ts";
 
 const sum = "-0123456789012345678901234567890123456789.zst";
 const folder = "17-1/0000000100000000/";
@@ -15,6 +15,12 @@ test("segments of all timelines count once; other files do not count", () => {
     "archive.info",
   ];
   expect(segmentNumbers(files)).toEqual([1, 2, 256]);
+  expect(withoutHistory(files)).toEqual([]);
+  expect(withoutHistory(files.filter((file) => !file.endsWith(".history")))).toEqual(["00000002"]);
+});
+
+test("a partial segment of the former timeline is not the whole one", () => {
+  expect(segmentNumbers([`${folder}000000010000000000000002.partial${sum}`])).toEqual([]);
 });
 
 test("a gap is found, also at the beginning where that is known", () => {

@@ -4,7 +4,7 @@ import { selectorOf } from "../../controllers/desired/identity.ts";
 import { repositorySelector } from "../../controllers/desired/repository.ts";
 import { eventuallySucceeds } from "../../tools/eventually.ts";
 import type { Kubectl, KubernetesObject } from "../cluster/kubectl.ts";
-import { missingNumbers, segmentNumbers } from "./archive-list.ts";
+import { missingNumbers, segmentNumbers, withoutHistory } from "./archive-list.ts";
 import type { Database } from "./database.ts";
 
 interface Push {
@@ -57,7 +57,11 @@ export class Archive {
       const files = await this.files();
       const last = segmentNumbers(files).at(-1) ?? 0;
       const missing = missingNumbers(files, begin);
-      if (last < wanted || missing.length > 0) throw new Error(`the last of ${wanted} is ${last}, missing are ${missing.join() || "none"}`);
+      const unknown = withoutHistory(files);
+      if (last < wanted || missing.length > 0 || unknown.length > 0)
+        throw new Error(
+          `the last of ${wanted} is ${last}, missing are ${missing.join() || "none"}, without a history ${unknown.join() || "none"}`,
+        );
     });
   }
 

@@ -4,11 +4,12 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Archive } from "../database/archive.ts";
 import { Database, sampleDB } from "../database/database.ts";
-import { Ledger, nothingLost } from "../database/ledger.ts";
+import { findContainer, killContainer } from "../database/faults.ts";
+import { Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { bucketFields, bucketSecrets } from "../store/bucket.ts";
 import { deployedOperator } from "./deployed-operator.ts";
 import { suiteStore } from "./suite-store.ts";
-import { isLocal, suiteNamespace } from "./test-cluster.ts";
+import { isLocal, localCluster, suiteNamespace } from "./test-cluster.ts";
 
 const minutes = 60_000;
 const bucket = "backups";
@@ -113,6 +114,13 @@ print(connection.getresponse().status)
         database.sql("CHECKPOINT", { superuser: true, pod, databaseName: "postgres" }),
       );
     }
+    // A primary that is killed with segments waiting goes through a recovery, and a rewind, before it is a standby.
+    await database.waitReady(4 * minutes);
+    for (let segment = 0; segment < 3; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
+    const killed = await ledger.report();
+    await killContainer(localCluster(), await findContainer(namespace, await database.primary()));
+    await ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: lastServer(killed) });
+    await database.waitReady(4 * minutes);
     await store.fault(undefined);
     await says("RepositoryReachable", "RepositoryReachable");
     await archive.complete({ deadlineMs: 3 * minutes });

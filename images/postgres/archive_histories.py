@@ -4,6 +4,7 @@ A promotion waits for the answer whether the next timeline's number is taken, al
 archive, so what it has listed once and taken since is all that there is.
 """
 import re
+import threading
 
 SECONDS_FOR_A_HISTORY = 5
 NAME = re.compile(r"[0-9A-F]{8}\.history")
@@ -16,6 +17,7 @@ class Histories:
         self.of = None
         self.stored = None
         self.offered = {}
+        self.guard = threading.RLock()  # the probe lists, while pushes add
 
     def turn_to(self, stanza):
         if self.of != stanza:
@@ -23,17 +25,19 @@ class Histories:
 
     @property
     def are_listed(self):
-        self.turn_to(self.stanza())
-        return self.stored is not None
+        with self.guard:
+            self.turn_to(self.stanza())
+            return self.stored is not None
 
     def find(self, name):
         """The content of a history that the archive has, or that an instance has begun and the store could not take yet."""
         return self.all_stored().get(name) or self.offered.get(name)
 
     def all_stored(self):
-        if not self.are_listed:
-            self.stored = self.read(self.of)
-        return self.stored
+        with self.guard:
+            if not self.are_listed:
+                self.stored = self.read(self.of)
+            return self.stored
 
     def read(self, stanza):
         directory = archive_directory(self.store, stanza)
@@ -42,16 +46,18 @@ class Histories:
 
     def offer(self, name, content):
         """Before it is stored: with the store away, two instances must not begin one timeline."""
-        self.turn_to(self.stanza())
-        self.offered.setdefault(name, content)
+        with self.guard:
+            self.turn_to(self.stanza())
+            self.offered.setdefault(name, content)
 
     def refuse(self, name):
         self.offered.pop(name, None)
 
     def is_stored(self, name, content):
-        self.refuse(name)
-        if self.stored is not None:
-            self.stored[name] = content
+        with self.guard:
+            self.refuse(name)
+            if self.stored is not None:
+                self.stored[name] = content
 
 
 def listing(store, directory, stanza):

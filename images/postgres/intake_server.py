@@ -7,7 +7,8 @@ import sys
 import threading
 import time
 
-CONNECTIONS_AT_A_TIME = 16
+REQUESTS_AT_A_TIME = 16
+CONNECTIONS_AT_A_TIME = 128  # most of them may be of clients that never prove who they are
 SECONDS_FOR_A_HANDSHAKE = float(os.environ.get("SECONDS_FOR_A_HANDSHAKE", 5))
 SECONDS_FOR_A_HEAD = 5
 SECONDS_FOR_A_BODY = 30
@@ -145,6 +146,7 @@ def serve(port, certificates, handle):
     both = socket.has_dualstack_ipv6()
     server = socket.create_server(("", port), family=socket.AF_INET6 if both else socket.AF_INET, dualstack_ipv6=both)
     free = threading.Semaphore(CONNECTIONS_AT_A_TIME)
+    turns = threading.Semaphore(REQUESTS_AT_A_TIME)
 
     def answer(connection):
         try:
@@ -158,7 +160,7 @@ def serve(port, certificates, handle):
         try:
             with plain:
                 plain.settimeout(SECONDS_FOR_A_HANDSHAKE)
-                with certificates.context().wrap_socket(plain, server_side=True) as connection:
+                with certificates.context().wrap_socket(plain, server_side=True) as connection, turns:
                     answer(connection)
         except OSError:
             pass  # a client without a certificate, too slow, or gone

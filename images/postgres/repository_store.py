@@ -1,9 +1,11 @@
 """Runs pgBackRest on the repository: with the keys as they are mounted now, within a deadline, and never beside another Pod's."""
 import contextlib
+import errno
 import fcntl
 import os
 import signal
 import subprocess
+import sys
 import threading
 
 from store_faults import Fault, is_stanza_missing, reason_of, tellable, words_of
@@ -103,6 +105,10 @@ class Store:
                 except BlockingIOError as error:
                     os.close(taken)
                     raise Fault("StoreFailed", "another Pod still works on this volume") from error
+                except OSError as error:
+                    if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                        raise
+                    print("this file system knows no locks: nothing keeps two Pods from one volume but Kubernetes", file=sys.stderr, flush=True)
                 self.lock = taken
             except OSError as error:
                 raise Fault(reason_of(error.strerror), f"the volume can't be locked: {error.strerror}") from error

@@ -68,7 +68,7 @@ describe("the repository", () => {
     ["StoreUnreachable", false],
     ["RepositoryFull", true],
     ["WrongPassphrase", true],
-    ["ArchiveConflict", true],
+    ["ArchiveConflict", false],
     ["StoreFailed", false],
   ] as const)("that says %s is not; a blocker at once: %s", (reason, blocks) => {
     const repository = { answer: probe({ ok: false, reason, step: "write", message: "in the store's words" }), at: now };
@@ -133,6 +133,20 @@ describe("archiving", () => {
     );
   });
 
+  test("that the archive refuses, because it has another content for a segment, says so", () => {
+    const failure = {
+      name: "000000010000000000000007",
+      reason: "ArchiveConflict",
+      message: "another content",
+      at: now.toISOString(),
+    } as const;
+    const told = health({ repository: { answer: { ...probe(), archive: { failure } }, at: now } });
+    expect(told).toMatchObject({
+      archiving: { status: "False", reason: "ArchiveConflict", message: "000000010000000000000007: another content" },
+      blockers: [{ reason: "ArchiveConflict" }],
+    });
+  });
+
   test("says the same a minute later, so that the status is not written at every look", () => {
     const at = (seconds: number, waiting: number) =>
       health({ primary: { answer: failing(seconds, { waiting }), at: now } }).archiving.message;
@@ -149,5 +163,7 @@ describe("archiving", () => {
     expect(health({ primary: undefined, conditions }).archiving).toMatchObject({ status: "False", reason: "ArchivingFails" });
     const silent = { silence: "refused", silentSince: ago(5), at: now };
     expect(health({ primary: silent, conditions }).archiving).toMatchObject({ status: "Unknown", reason: "ArchivingUnknown" });
+    expect(health({ primary: { ...silent, answer: well } }).archiving.status).toBe("True");
+    expect(health({ primary: { ...silent, answer: well, silentSince: ago(91) } }).archiving).toMatchObject({ reason: "ArchivingUnknown" });
   });
 });

@@ -81,14 +81,16 @@ const conditionReasonOf = {
   StoreFailed: reasons.storeFailed,
 } as const satisfies Record<Fault, string>;
 
-function archivingVerdict({ db, reports: { primary }, switchedOn, now }: ArchiveInputs, repository: Verdict): Verdict {
+function archivingVerdict({ db, reports: { primary, repository: asked }, switchedOn, now }: ArchiveInputs, repository: Verdict): Verdict {
   const before = conditionOf(db.status, conditionTypes.archivingHealthy);
   if (!switchedOn)
     return { status: "Unknown", reason: reasons.archivingStarts, message: "the instances have yet to restart with archiving" };
-  if (primary?.answer === undefined) {
-    if (before && primary === undefined && before.reason !== reasons.archivingStarts) return before as Verdict;
-    return { status: "Unknown", reason: reasons.archivingUnknown, message: "no primary has said yet what waits to be archived" };
-  }
+  if (primary === undefined && before && before.reason !== reasons.archivingStarts) return before as Verdict; // nobody was asked yet
+  // An answer from before a failover is another instance's.
+  if (primary?.answer === undefined || secondsSince(primary.silentSince, now) >= silenceSeconds)
+    return { status: "Unknown", reason: reasons.archivingUnknown, message: "the primary does not say what waits to be archived" };
+  const refused = asked?.answer?.archive?.failure;
+  if (refused?.reason === "ArchiveConflict") return no(reasons.archiveConflict, `${refused.name}: ${refused.message}`);
   const { answer } = primary;
   const failing = secondsSince(answer.failure && new Date(answer.failure.since), now);
   const words = answer.failure?.message ?? repository.message;
@@ -149,8 +151,6 @@ function repositoryBlocker({ status, reason, message }: Verdict): Blocker | unde
       return { reason, message, remedy: "let spec.backup.repository.volume.size grow, or make room in the store" };
     case reasons.wrongPassphrase:
       return { reason, message, remedy: "put the former passphrase back into the Secret; or remove spec.backup and set it up anew" };
-    case reasons.archiveConflict:
-      return { reason, message, remedy: "remove spec.backup and set it up anew: a new archive begins, and the former one stays" };
     default:
       return undefined;
   }
@@ -159,6 +159,8 @@ function repositoryBlocker({ status, reason, message }: Verdict): Blocker | unde
 function archivingBlocker({ status, reason, message }: Verdict): Blocker | undefined {
   if (status !== "False") return undefined;
   if (reason === reasons.archiveFillsDisk) return { reason, message, remedy: "let spec.storage.size grow now, then mend the repository" };
+  if (reason === reasons.archiveConflict)
+    return { reason, message, remedy: "remove spec.backup and set it up anew: a new archive begins, and the former one stays" };
   if (reason === reasons.archivingFails)
     return {
       reason,

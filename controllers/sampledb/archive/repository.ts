@@ -19,6 +19,7 @@ import {
   repositorySize,
 } from "../../desired/repository.ts";
 import { configMaps, deployments, services } from "../../kinds/kubernetes.ts";
+import { unsettledSeconds } from "../change/configuration.ts";
 import { createClaim, growClaim, tryAgainSeconds } from "../foundation/storage.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { someArchive } from "./archive-mode.ts";
@@ -60,11 +61,13 @@ async function keepClaim(scope: Scope, db: Archived): Promise<boolean> {
   return true;
 }
 
-/** Only when no instance archives any more: what waits must still arrive. */
+/** Only when no instance archives any more. Instances report what waits for their restart some seconds after the settings were written. */
 async function leave(scope: Scope): Promise<StepResult> {
-  const { db, key, objects, observed } = scope;
+  const { db, key, objects, observed, deps } = scope;
   const { config, deployment } = observed.repository;
   if (!config || config.metadata.annotations?.[archiveOffAnnotation] !== undefined || someArchive(observed)) return done;
+  const unsettled = unsettledSeconds(observed.patroni.settings?.object, deps.now());
+  if (unsettled > 0) return doneUntil(unsettled);
   const where = { namespace: key.namespace, name: namesOf(db).repository };
   if (deployment) await objects.remove(deployments, where, db);
   await objects.remove(services, where, db);

@@ -6,7 +6,7 @@ import { isControlledBy } from "../../../runtime/kube/object.ts";
 import { dynamicConfig, patroniConfig, patroniStates } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
 import { namesOf } from "../../desired/names.ts";
-import { configMaps } from "../../kinds/kubernetes.ts";
+import { type ConfigMap, configMaps } from "../../kinds/kubernetes.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { restartWord } from "./restart-word.ts";
 
@@ -33,12 +33,22 @@ export const configuration: SampleDBStep = async (scope) => {
     patroniStates(db).map((state) => objects.keep(db, state.metadata.name, choices.digest, () => [wanted(configMaps, state)])),
   );
   findings.confirmed.add("configuration");
-  const settled = (Date.parse(since) - deps.now().getTime()) / 1000 + settlingSeconds;
-  if (settled <= 0 || observed.instances.length === 0) return done;
+  const unsettled = secondsUntilSettled(since, deps.now());
+  if (unsettled <= 0 || observed.instances.length === 0) return done;
   findings.settling = true;
   findings.rollout = "the instances read their new settings";
-  return doneUntil(settled);
+  return doneUntil(unsettled);
 };
+
+function secondsUntilSettled(since: string, now: Date): number {
+  return (Date.parse(since) - now.getTime()) / 1000 + settlingSeconds;
+}
+
+/** How long until every instance has read these settings; 0 or less when all have. */
+export function unsettledSeconds(settings: ConfigMap | undefined, now: Date): number {
+  const since = settings?.metadata.annotations?.[settingsSinceAnnotation];
+  return since === undefined ? 0 : secondsUntilSettled(since, now);
+}
 
 /** Whether Patroni's file of an earlier reconcile is there, and this database's own. */
 function hasOwnFile({ db, deps, key }: Scope): boolean {

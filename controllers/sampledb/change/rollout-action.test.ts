@@ -9,6 +9,8 @@ const lost = { ...down, problem: { reason: "NodeLost", message: "its node does n
 const stuck = { ...down, role: "Unknown", problem: { reason: "ImagePullBackOff", message: "gone" } } as const;
 const going = { ...down, going: true } as const;
 const pending = (name = "shared_buffers", from = "128MB", to = "256MB") => ({ pendingRestart: [{ name, from, to }] });
+const archive = pending("archive_mode", "off", "on");
+const newest = { ...archive, revision: "newest" } as const;
 const held = { heldSettings: ["max_wal_senders"] } as const;
 const fewer = pending("max_connections", "200", "100");
 const more = pending("max_connections", "100", "200");
@@ -60,6 +62,12 @@ describe("a rollout of outdated Pods", () => {
       "wait for orders-2 to follow the primary",
     ],
     ["waits while no instance leads", [instance(0, old), instance(1, old)], "wait for a primary"],
+    [
+      "replaces the Pod of an older make that begins to archive: its image may lack the programs",
+      [primary(0, { ...archive, revision: "older" }), instance(1, { ...archive, revision: "older" })],
+      "replace orders-1",
+    ],
+    ["restarts the server where the Pod is of the newest make", [primary(0, newest), instance(1, newest)], "restart orders-1"],
   ])("%s", (_, instances, expected) => expect(next(instances)).toBe(expected));
 
   test("waits while an instance is missing", () => {

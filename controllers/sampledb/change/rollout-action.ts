@@ -33,7 +33,7 @@ const boundByPrimary = new Set([
 ]);
 
 export function nextRolloutAction({ instances, wanted, asked, newest, settled }: RolloutInputs): RolloutAction {
-  const outdated = (instance: Instance) => instance.asked !== asked;
+  const outdated = (instance: Instance) => instance.asked !== asked || (beginsToArchive(instance) && isOfOlderMake(instance, newest));
   // An older version of the operator made this Pod, which may be why it does not start: its image can be gone from the registry.
   const startsNoMore = (instance: Instance) => instance.problem !== undefined && isOfOlderMake(instance, newest);
   const primary = instances.find(({ role }) => role === "Primary");
@@ -70,6 +70,11 @@ export function nextRolloutAction({ instances, wanted, asked, newest, settled }:
   if (primary.pendingRestart?.some(shrinks)) return { kind: "restart", instance: primary };
   const pending = [...inTurn, primary].find(needsRestart);
   return pending ? { kind: "restart", instance: pending } : { kind: "none" };
+}
+
+/** The image of a Pod of an older make may lack the programs that archive. A restart in that Pod would bring no archive. */
+function beginsToArchive({ pendingRestart }: Instance): boolean {
+  return pendingRestart?.some(({ name, to }) => name === "archive_mode" && to === "on") ?? false;
 }
 
 /** Its primary got a held setting by a restart, and this replica did not. PostgreSQL stops replaying then, and can't be promoted. */
