@@ -11,7 +11,7 @@ const order = [
   "sampledb/refusals.integration",
   "sampledb/orders/replacement.integration",
   // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The two that need most
-  // of the machine come after it, side by side.
+  // of the machine come after it, side by side with the archive
   "e2e/suites/database-faults.e2e",
   "e2e/suites/operator.e2e",
   "e2e/suites/deploy.e2e",
@@ -19,6 +19,7 @@ const order = [
   "e2e/suites/postgres.e2e",
   "e2e/suites/cluster.e2e",
   "e2e/suites/settings.e2e",
+  "e2e/suites/archive.e2e",
   "e2e/suites/database-changes.e2e",
   "e2e/suites/database-instances.e2e",
 ];
