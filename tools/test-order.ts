@@ -10,8 +10,8 @@ const order = [
   "sampledb/foundation/storage.integration",
   "sampledb/refusals.integration",
   "sampledb/orders/replacement.integration",
-  // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The two that need most
-  // of the machine come after it, side by side with the archive
+  // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The three that need most
+  // of the machine come after it.
   "e2e/suites/database-faults.e2e",
   "e2e/suites/operator.e2e",
   "e2e/suites/deploy.e2e",
