@@ -58,7 +58,9 @@ export function changesBetween(before: readonly KubernetesObject[], after: reado
   const seen = after.flatMap((object) => {
     const previous = old.get(identity(object));
     const isSame = previous?.["metadata"].resourceVersion === object["metadata"].resourceVersion;
-    return isSame || !isOperators(object) ? [] : [`${identity(object)} was ${previous ? "changed" : "created"}`];
+    return isSame || !isOperators(object)
+      ? []
+      : [`${identity(object)} was ${previous ? "changed" : "created"}${wordsOf(object, previous)}`];
   });
   const stamped = after.flatMap((object) => {
     const known = new Set(stampsOf(old.get(identity(object))));
@@ -73,6 +75,17 @@ export function changesBetween(before: readonly KubernetesObject[], after: reado
 function isOperators(object: KubernetesObject): boolean {
   if (object["kind"] === "Event") return String(object["reportingController"] ?? "").startsWith("sampledb");
   return !["Pod", "EndpointSlice"].includes(object["kind"]) && !isPatronis(object);
+}
+
+/** What a person needs to find the cause: the words of an Event, and the conditions that changed. */
+function wordsOf(object: KubernetesObject, previous: KubernetesObject | undefined): string {
+  if (object["kind"] === "Event") return `: ${object["reason"]} ${object["note"] ?? object["message"]}`;
+  const conditions = (told: KubernetesObject | undefined): object[] => told?.["status"]?.conditions ?? [];
+  const known = new Set(conditions(previous).map((condition) => JSON.stringify(condition)));
+  const changed = conditions(object)
+    .map((condition) => JSON.stringify(condition))
+    .filter((text) => !known.has(text));
+  return changed.length > 0 ? `: ${changed.join(" ")}` : "";
 }
 
 function identity({ kind, metadata }: KubernetesObject): string {
