@@ -12,6 +12,8 @@ test.each<[string, Omit<Figure, "what" | "unit">, RegExp]>([
   ["above it", { ours: 3.01, peer: 3.01, wanted: { most: 3 } }, /1\.00\s+at most 3: MISSED$/],
   ["within the ratio", { ours: 12, peer: 10, wanted: { mostTimesPeer: 1.2 } }, /1\.20\s+at most 1\.2 times: met$/],
   ["above the ratio", { ours: 13, peer: 10, wanted: { mostTimesPeer: 1.2 } }, /1\.30\s+at most 1\.2 times: MISSED$/],
+  ["not much above the peer", { ours: 0.25, peer: 0.16, wanted: { mostAbovePeer: 0.1 } }, /1\.56\s+at most 0\.1 more: met$/],
+  ["too far above the peer", { ours: 0.27, peer: 0.16, wanted: { mostAbovePeer: 0.1 } }, /1\.69\s+at most 0\.1 more: MISSED$/],
   ["not below the ratio", { ours: 9, peer: 10, wanted: { leastTimesPeer: 0.9 } }, /0\.90\s+at least 0\.9 times: met$/],
   ["below the ratio", { ours: 8, peer: 10, wanted: { leastTimesPeer: 0.9 } }, /0\.80\s+at least 0\.9 times: MISSED$/],
   ["no peer to compare with", { ours: 13, wanted: { mostTimesPeer: 1.2 } }, /not measured$/],

@@ -9,7 +9,11 @@ export interface Figure {
   readonly wanted?: Wanted;
 }
 
-type Wanted = { readonly most: number } | { readonly mostTimesPeer: number } | { readonly leastTimesPeer: number };
+type Wanted =
+  | { readonly most: number }
+  | { readonly mostAbovePeer: number }
+  | { readonly mostTimesPeer: number }
+  | { readonly leastTimesPeer: number };
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -49,7 +53,9 @@ function judged(figure: Figure): string {
   if (ours === undefined) return "not measured";
   if ("most" in wanted) return `at most ${wanted.most}: ${ours <= wanted.most ? "met" : "MISSED"}`;
   const ratio = ratioOf(figure);
-  if (ratio === undefined) return "not measured";
+  if (ratio === undefined || figure.peer === undefined) return "not measured";
+  if ("mostAbovePeer" in wanted)
+    return `at most ${wanted.mostAbovePeer} more: ${ours - figure.peer <= wanted.mostAbovePeer ? "met" : "MISSED"}`;
   if ("leastTimesPeer" in wanted) return `at least ${wanted.leastTimesPeer} times: ${ratio >= wanted.leastTimesPeer ? "met" : "MISSED"}`;
   return `at most ${wanted.mostTimesPeer} times: ${ratio <= wanted.mostTimesPeer ? "met" : "MISSED"}`;
 }

@@ -79,6 +79,11 @@ export class Contender {
     await eventually(`${pod} is primary`, 2 * minute, async () => (await this.database.primary().catch(() => "")) === pod);
   }
 
+  /** What the server that takes writes has logged in this container. */
+  async primaryLog(): Promise<string> {
+    return await this.#kubectl.run("logs", await this.database.primary(), "--container=postgres", "--tail=-1");
+  }
+
   async podOn(node: string): Promise<string> {
     const pod = (await this.database.pods()).find(({ spec }: KubernetesObject) => spec.nodeName === node);
     if (!pod) throw new Error(`${this.who}: no instance is on ${node}`);

@@ -76,6 +76,19 @@ test("pgbackrest-push gives up after two seconds while the server stops, and say
   expect(note()).toMatchObject({ segment: name, message: "the repository has not answered within 2 s" });
 });
 
+test.each([
+  ["of another authority", (other: Repository) => ({ CERTIFICATES: other.path("certificates") })],
+  ["of another name", () => ({ HOSTNAME: "others-0" })],
+])("pgbackrest-push gives nothing to a repository with a certificate %s", async (_, changed) => {
+  const other = await Repository.make();
+  onTestFinished(() => other.stop());
+  const env = { ...repository.environment, ...changed(other) };
+  const program = ["-ISB", join(import.meta.dirname, "pgbackrest-push"), writeSegment(`volume/data/pg_wal/${name}`)];
+  await expect(run("python3", program, { env })).rejects.toThrow(/can't be reached: .*certificate verify failed/);
+  expect(note().message).toMatch(/certificate verify failed/);
+  expect(pushed()).toEqual([]);
+});
+
 test("fetch-history fetches a history, and has no code above 1 for what is not there", async () => {
   repository.pgBackRest(
     'case "$*" in "repo-ls archive/other") echo 17-1 ;; repo-ls*) echo 00000002.history ;; repo-get*) echo history ;; esac',

@@ -15,7 +15,7 @@ SECONDS_FOR_A_BODY = 30
 SECONDS_WITHOUT_A_BYTE = 5
 SECONDS_TO_DRAIN = 5
 LONGEST_HEAD = 8192
-PART = 1024 * 1024
+PART = 256 * 1024  # stays in the processor's cache
 
 WORDS = {
     200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
