@@ -12,14 +12,13 @@ import { hindranceOf } from "./hindrance.ts";
 /** Nothing of this can be watched. A fault is told within minutes, and the end of one soon. */
 const lookAgainSeconds = 60;
 const lookSoonSeconds = 10;
+/** An answer takes some milliseconds, and five seconds at most. */
+const answerSeconds = 2;
 
 export const archiving: SampleDBStep = async ({ db, deps, observed, findings }) => {
   if (!isArchived(db)) return done;
-  const isWell = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy].every(
-    (type) => conditionOf(db.status, type)?.status === "True",
-  );
-  const seconds = isWell ? lookAgainSeconds : lookSoonSeconds;
-  const reports = deps.reports.look(identityOf(db), deps.archiveQuestions(db, observed), seconds);
+  const told = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy].map((type) => conditionOf(db.status, type));
+  const reports = deps.reports.look(identityOf(db), deps.archiveQuestions(db, observed), secondsUntilLook(told));
   findings.archive = archiveHealth({
     db,
     reports,
@@ -28,5 +27,10 @@ export const archiving: SampleDBStep = async ({ db, deps, observed, findings }) 
     now: deps.now(),
   });
   findings.blockers.push(...findings.archive.blockers);
-  return doneUntil(seconds);
+  const { repository, archiving } = findings.archive;
+  return doneUntil(deps.reports.isAsking(identityOf(db)) ? answerSeconds : secondsUntilLook([repository, archiving]));
 };
+
+function secondsUntilLook(verdicts: readonly ({ readonly status: string } | undefined)[]): number {
+  return verdicts.every((verdict) => verdict?.status === "True") ? lookAgainSeconds : lookSoonSeconds;
+}
