@@ -70,8 +70,8 @@ describe.runIf(isLocal)("the archive", () => {
     await withoutNetwork(node, () => ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: lastServer(before) }));
   }
 
-  describe.each(faults)("with a store that is $fault", ({ fault, reason }) => {
-    test.each(situations)("$situation", { timeout: 10 * minutes }, async ({ happens }) => {
+  describe.each(situations)("$situation", ({ happens }) => {
+    test.each(faults)("with a store that is $fault", { timeout: 10 * minutes }, async ({ fault, reason }) => {
       const { database } = watched;
       await reached().store.fault(fault);
       await database.sql("SELECT pg_switch_wal()", { superuser: true }); // a push meets the fault
