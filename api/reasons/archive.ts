@@ -26,7 +26,7 @@ export const archiveReasons = {
     where: ["RepositoryReachable", "blocker"],
     meaning: `The repository's Pod does not run, or does not answer. ${serves}`,
     wayOut:
-      "Look at the Pod; the message has the words of the kubelet or the scheduler. If its node is gone and its volume can't be used elsewhere, the Pod waits for the node.",
+      "Look at the Pod; the message has the words of the kubelet or the scheduler. If it names a node whose volume can't be used elsewhere, bring that node back, or [begin a new archive](backups.md#when-the-repositorys-node-is-lost).",
     commands: [`kubectl describe pod --selector=${selector}`, logs],
   },
   credentialsMissing: {

@@ -31,7 +31,10 @@ function stage() {
 
 test("a look does not wait for the answer, and the next one has it", async () => {
   const { look, reports } = stage();
-  expect((await look(async () => answer(3))).primary).toBeUndefined();
+  const looking = look(async () => answer(3));
+  expect(reports.isAsking(database)).toBe(true);
+  expect((await looking).primary).toBeUndefined();
+  expect(reports.isAsking(database)).toBe(false);
   expect(reports.of(database).primary?.answer?.waiting).toBe(3);
 });
 

@@ -59,6 +59,11 @@ export class Reports {
     return { repository, primary };
   }
 
+  /** Whether a question is under way. */
+  isAsking({ uid }: DatabaseIdentity): boolean {
+    return this.#known.get(uid)?.asking !== undefined;
+  }
+
   /** Resolves when no question is under way. */
   async settled({ uid }: DatabaseIdentity): Promise<void> {
     await this.#known.get(uid)?.asking;

@@ -90,6 +90,15 @@ export class Database {
     });
   }
 
+  /** Resolves to the message once the condition has this reason. */
+  async says(type: string, reason: string, deadlineMs = 240_000): Promise<string> {
+    return await eventuallySucceeds(`${type} of ${this.name} says ${reason}`, deadlineMs, async () => {
+      const told = (await this.get()).status?.conditions?.find((condition) => condition.type === type);
+      if (told?.reason !== reason) throw new Error(JSON.stringify(told));
+      return told.message;
+    });
+  }
+
   /** Resolves once the leader knows where each instance is: only then can it serve on while the API server is away. */
   async waitFailsafe(): Promise<void> {
     const lock = async () => (await this.#kubectl.get("configmap", `${this.name}-leader`))?.["metadata"].annotations ?? {};
@@ -159,6 +168,17 @@ export class Database {
     const node = found?.["spec"].nodeName as string | undefined;
     if (node === undefined) throw new Error(`Pod ${pod} is on no node`);
     return node;
+  }
+
+  /** The primary's node, which is made another one than this, where a ledger writes: it is to be cut off or drained. */
+  async primaryNode(otherThan: string): Promise<string> {
+    const node = await this.nodeOf(await this.primary());
+    if (node !== otherThan) return node;
+    const pod = (await this.pods()).find(({ spec }) => spec.nodeName !== otherThan);
+    await this.switchOver(nameOf(pod ?? {}));
+    await this.waitReady();
+    await this.waitHeirs();
+    return await this.nodeOf(await this.primary());
   }
 
   /** What psql prints: a line for each row, columns parted by |. Fails with the server's words at the first error. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Matcher, matches, parseRequest } from "./request.ts";
+import { type ApiRequest, matches, parseRequest } from "./request.ts";
 
 test.each([
   ["GET", "/api/v1/namespaces/n/pods/p", { verb: "get", group: "", resource: "pods", namespace: "n", name: "p" }],
@@ -18,10 +18,12 @@ test.each([
   ["PUT", "/api/v1/namespaces/n/finalize", { verb: "update", resource: "namespaces", name: "n", subresource: "finalize" }],
   ["GET", "/apis/apps/v1", { verb: "get", path: "/apis/apps/v1", resource: undefined, group: undefined }],
   ["GET", "/version", { verb: "get", resource: undefined }],
-] satisfies [string, string, Matcher][])("%s %s", (method, url, expected) => {
+] satisfies [string, string, Partial<ApiRequest>][])("%s %s", (method, url, expected) => {
   const request = parseRequest(method, url);
   expect(request).toMatchObject(expected);
   expect(matches(expected, request)).toBe(true);
   expect(matches({ ...expected, resource: "others" }, request)).toBe(false);
   expect(matches({}, request)).toBe(true);
+  expect(matches(({ verb }) => verb === expected.verb, request)).toBe(true);
+  expect(matches(({ verb }) => verb !== expected.verb, request)).toBe(false);
 });

@@ -18,11 +18,12 @@ export interface ApiRequest {
   readonly watchList: boolean;
 }
 
-/** Requests that have all of these; an empty one means every request. */
-export type Matcher = Partial<Omit<ApiRequest, "query">>;
+/** Requests that have all of these; an empty one means every request. Or those that the function says yes to: it is asked once for each. */
+export type Matcher = Partial<Omit<ApiRequest, "query">> | ((request: ApiRequest) => boolean);
 
 export function matches(matcher: Matcher, request: ApiRequest): boolean {
-  return (Object.keys(matcher) as (keyof Matcher)[]).every((field) => matcher[field] === request[field]);
+  if (typeof matcher === "function") return matcher(request);
+  return (Object.keys(matcher) as (keyof typeof matcher)[]).every((field) => matcher[field] === request[field]);
 }
 
 export function parseRequest(method: string, url: string): ApiRequest {

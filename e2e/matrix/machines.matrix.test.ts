@@ -33,15 +33,7 @@ describe.runIf(isLocal)("machines", () => {
   }, 10 * minutes);
 
   /** The primary's, moved off the node from which the ledger writes. */
-  async function primaryNode(): Promise<string> {
-    const { database } = subject;
-    if ((await database.nodeOf(await database.primary())) !== ledgerNode) return await database.nodeOf(await database.primary());
-    const pod = (await database.pods()).find(({ spec }) => spec.nodeName !== ledgerNode)?.["metadata"].name as string;
-    await database.switchOver(pod);
-    await database.waitReady();
-    await database.waitHeirs();
-    return await database.nodeOf(pod);
-  }
+  const primaryNode = () => subject.database.primaryNode(ledgerNode);
 
   test.each(["containerd", "kubelet"] as const)("%s of the primary's node killed and started again", async (part) => {
     const node = await primaryNode();

@@ -4,7 +4,7 @@ import { eventuallySucceeds } from "../../tools/eventually.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
 import { lastServer } from "../database/ledger.ts";
 import { deployedOperator } from "../suites/deployed-operator.ts";
-import { isLocal, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "../suites/test-cluster.ts";
+import { isLocal, localCluster, schedulableNodes, suiteNamespace, withoutNetwork } from "../suites/test-cluster.ts";
 import { Subject } from "./subject.ts";
 
 const minutes = 60_000;
@@ -46,18 +46,10 @@ describe.runIf(isLocal)("nine instances", () => {
 
   test("the primary's node cut off, and two replicas or more with it: another takes over", async () => {
     const { database, ledger } = subject;
-    const elsewhere = (await database.pods()).find(({ spec }) => spec.nodeName !== ledgerNode)?.["metadata"].name as string;
-    if ((await database.nodeOf(await database.primary())) === ledgerNode) await database.switchOver(elsewhere);
+    const node = await database.primaryNode(ledgerNode);
     await whole();
-    const node = await database.nodeOf(await database.primary());
     const before = await ledger.report();
-    await localCluster().cutNetwork(node);
-    try {
-      await ledger.acknowledges({ rows: 10, deadlineMs: 1.5 * minutes, otherThan: lastServer(before) });
-    } finally {
-      await localCluster().joinNetwork(node);
-    }
-    await nodeBack(node, 3 * minutes);
+    await withoutNetwork(node, () => ledger.acknowledges({ rows: 10, deadlineMs: 1.5 * minutes, otherThan: lastServer(before) }));
     await whole();
   });
 

@@ -8,11 +8,10 @@ import { findContainer, killContainer } from "../database/faults.ts";
 import { Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { bucketFields, bucketSecrets } from "../store/bucket.ts";
 import { deployedOperator } from "./deployed-operator.ts";
-import { suiteStore } from "./suite-store.ts";
+import { bucket, suiteStore } from "./suite-store.ts";
 import { isLocal, localCluster, suiteNamespace } from "./test-cluster.ts";
 
 const minutes = 60_000;
-const bucket = "backups";
 
 describe.runIf(isLocal)("the archive", () => {
   deployedOperator();
@@ -23,16 +22,6 @@ describe.runIf(isLocal)("the archive", () => {
   let ledger: Ledger;
 
   afterEach(() => reached().store.fault(undefined));
-
-  const condition = async (type: string, of = database) => (await of.get()).status?.conditions?.find((told) => told.type === type);
-
-  async function says(type: string, reason: string, of = database): Promise<string> {
-    return await eventuallySucceeds(`${type} of ${of.name} says ${reason}`, 4 * minutes, async () => {
-      const told = await condition(type, of);
-      if (told?.reason !== reason) throw new Error(JSON.stringify(told));
-      return told.message;
-    });
-  }
 
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: data }));
@@ -49,14 +38,14 @@ describe.runIf(isLocal)("the archive", () => {
 
   test("is switched on while rows are written; what is missing is told, and the database serves", { timeout: 10 * minutes }, async () => {
     await database.change({ backup: { repository: { s3: s3() }, encryptionSecretName: "passphrase" } });
-    expect(await says("RepositoryReachable", "CredentialsMissing")).toMatch(/accessKeyId/);
+    expect(await database.says("RepositoryReachable", "CredentialsMissing")).toMatch(/accessKeyId/);
     const { store } = reached();
     await secret("passphrase", { passphrase: "correct horse battery staple" });
     await namespace.apply(JSON.stringify(await bucketSecrets(store, bucket)));
-    await says("RepositoryReachable", "RepositoryReachable");
+    await database.says("RepositoryReachable", "RepositoryReachable");
     await database.waitReady(4 * minutes);
     await archive.complete();
-    await says("ArchivingHealthy", "Archiving");
+    await database.says("ArchivingHealthy", "Archiving");
     expect(await ledger.verify()).toMatchObject(nothingLost);
     expect((await store.objects(bucket, "e2e/")).length).toBeGreaterThan(0);
   });
@@ -101,7 +90,7 @@ print(connection.getresponse().status)
   }, async () => {
     const { store } = reached();
     await store.fault("dead");
-    await says("RepositoryReachable", "StoreUnreachable");
+    await database.says("RepositoryReachable", "StoreUnreachable");
     const former = await database.primary();
     for (let segment = 0; segment < 3; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
     await eventually("segments wait", minutes, async () => (await archive.waiting()) >= 3);
@@ -122,7 +111,7 @@ print(connection.getresponse().status)
     await ledger.acknowledges({ rows: 10, deadlineMs: 2 * minutes, otherThan: lastServer(killed) });
     await database.waitReady(4 * minutes);
     await store.fault(undefined);
-    await says("RepositoryReachable", "RepositoryReachable");
+    await database.says("RepositoryReachable", "RepositoryReachable");
     await archive.complete({ deadlineMs: 3 * minutes });
     expect(await ledger.verify()).toMatchObject(nothingLost);
   });
@@ -149,13 +138,13 @@ print(connection.getresponse().status)
     await database.waitReady(4 * minutes);
     expect(await database.sql("SHOW archive_mode", { superuser: true })).toBe("off");
     await database.change({ backup: {} });
-    await says("RepositoryReachable", "RepositoryReachable");
+    await database.says("RepositoryReachable", "RepositoryReachable");
     await database.waitReady(4 * minutes);
     await database.sql("SELECT pg_switch_wal()", { superuser: true });
     await eventuallySucceeds("a segment is on the volume", 2 * minutes, async () => {
       expect((await archive.files()).filter((file) => /[0-9A-F]{24}/.test(file)).length).toBeGreaterThan(0);
     });
-    await says("ArchivingHealthy", "Archiving");
+    await database.says("ArchivingHealthy", "Archiving");
     expect(await ledger.verify()).toMatchObject(nothingLost);
   });
 });

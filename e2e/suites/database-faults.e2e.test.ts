@@ -8,24 +8,16 @@ import type { Database } from "../database/database.ts";
 import { findContainer, freezeContainer, killContainer, thawContainer } from "../database/faults.ts";
 import { type Ledger, lastServer, nothingLost } from "../database/ledger.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
-import { bucketFields, bucketSecrets } from "../store/bucket.ts";
 import { deployedOperator, operator, system } from "./deployed-operator.ts";
-import { suiteStore } from "./suite-store.ts";
-import { isLocal, kubectl, localCluster, nodeBack, schedulableNodes, suiteNamespace } from "./test-cluster.ts";
+import { backupTo, suiteStore } from "./suite-store.ts";
+import { drain, isLocal, localCluster, schedulableNodes, suiteNamespace, withoutNetwork } from "./test-cluster.ts";
 import { watchedDatabase } from "./watched-database.ts";
 
 deployedOperator();
 const reached = isLocal ? suiteStore() : undefined;
 const namespace = suiteNamespace("database-faults");
-const bucket = "backups";
 
-const watched = watchedDatabase(namespace, async () => {
-  if (!reached) return {};
-  const { store, url } = reached();
-  await store.makeBucket(bucket);
-  await namespace.apply(JSON.stringify(await bucketSecrets(store, bucket)));
-  return { backup: { repository: { s3: bucketFields(store, url, bucket) } } };
-});
+const watched = watchedDatabase(namespace, async () => (reached ? { backup: await backupTo(reached(), namespace) } : {}));
 let database: Database;
 let ledger: Ledger;
 
@@ -140,24 +132,19 @@ describe.runIf(isLocal)("faults", () => {
   });
 
   test("the node with the leading operator and the primary cut off: another takes over, and no new connection goes to the lost one", async () => {
-    const cluster = localCluster();
     const node = await leadingElsewhere();
     const here = (await database.pods()).find((pod) => pod["spec"].nodeName === node)?.["metadata"].name as string;
     if ((await database.primary()) !== here) await database.switchOver(here);
     await database.waitReady();
     await database.waitHeirs();
     const before = await ledger.report();
-    await cluster.cutNetwork(node);
-    try {
+    await withoutNetwork(node, async () => {
       await ledger.acknowledges({ rows: 1, deadlineMs: 90_000, otherThan: lastServer(before) });
       await onePrimaryAnswers(100);
       const outage = await longestOutageSince(before.now);
       expect(outage).toBeLessThan(60_000);
       await database.tells({ reason: "NodeLost", message: `${here} is lost: its node ${node} does not answer` });
-    } finally {
-      await cluster.joinNetwork(node);
-    }
-    await nodeBack(node, 120_000);
+    });
     await operator.ready();
   });
 
@@ -182,18 +169,7 @@ describe.runIf(isLocal)("faults", () => {
 
   test("every node drained in turn, each as soon as the last one is let back", async () => {
     const { now } = await ledger.report();
-    for (const node of await schedulableNodes()) {
-      await kubectl.run(
-        "drain",
-        node,
-        "--ignore-daemonsets",
-        "--delete-emptydir-data",
-        "--pod-selector=app!=ledger",
-        "--timeout=170s",
-        "--request-timeout=0",
-      );
-      await kubectl.run("uncordon", node);
-    }
+    for (const node of await schedulableNodes()) await drain(node);
     await operator.ready();
     expect(await longestOutageSince(now)).toBeLessThan(30_000);
   });

@@ -36,6 +36,27 @@ export async function nodeBack(name: string, deadlineMs: number): Promise<void> 
   await eventually(`${name} is Ready again`, deadlineMs, () => nodeReady(name));
 }
 
+/** Nobody reaches the node while this goes on, and everything on it runs; it is back then. */
+export async function withoutNetwork<T>(node: string, work: () => Promise<T>): Promise<T> {
+  await localCluster().cutNetwork(node);
+  try {
+    return await work();
+  } finally {
+    await localCluster().joinNetwork(node);
+    await nodeBack(node, 180_000);
+  }
+}
+
+/** As a person does it who mends the node and lets it back. A ledger stays: it has no controller that would start it elsewhere. */
+export async function drain(node: string): Promise<void> {
+  const options = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=app!=ledger", "--timeout=170s"];
+  try {
+    await kubectl.run("drain", node, ...options, "--request-timeout=0");
+  } finally {
+    await kubectl.run("uncordon", node);
+  }
+}
+
 /** The nodes that a Pod without tolerations can run on. */
 export async function schedulableNodes(): Promise<string[]> {
   const isOpen = (node: KubernetesObject) => !node["spec"].taints?.some(({ effect }: { effect: string }) => effect !== "PreferNoSchedule");

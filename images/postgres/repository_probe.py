@@ -62,10 +62,16 @@ class Probe:
         self.stanza = stanza
         self.last = None
         self.on_success = lambda: None
+        self.doubted = threading.Event()
 
     def is_cut_off(self):
         """A command would hang: the last probe had no connection."""
         return self.last is not None and self.last.get("reason") in ("StoreUnreachable", "StoreUntrusted")
+
+    def compare(self, works):
+        """A push has found that the store works, or does not. Where the last probe found otherwise, the next one comes soon."""
+        if self.last is not None and self.last["ok"] != works:
+            self.doubted.set()
 
     def steps(self):
         content = os.urandom(16).hex().encode()
@@ -110,8 +116,10 @@ class Probe:
     def keep_looking(self):
         pause = SECONDS_AFTER_A_FAILURE
         while True:
+            self.doubted.clear()
             is_good = self.look()
-            time.sleep(SECONDS_BETWEEN_PROBES if is_good else pause)
+            time.sleep(SECONDS_AFTER_A_FAILURE)  # at least, also where pushes and probes never agree
+            self.doubted.wait((SECONDS_BETWEEN_PROBES if is_good else pause) - SECONDS_AFTER_A_FAILURE)
             pause = SECONDS_AFTER_A_FAILURE if is_good else min(2 * pause, SECONDS_BETWEEN_PROBES)
 
     def start(self):

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../tools/eventually.ts";
 import { type Client, Repository } from "./repository.fixture.ts";
 
 const segment = Buffer.alloc(16 * 1024 * 1024);
@@ -127,6 +128,20 @@ test("/status tells the last segment, and a failure until the next success", asy
   expect(space.availableBytes).toBeLessThan(space.sizeBytes);
 });
 
+test("a push that finds the store otherwise than the last probe brings the next probe on", async () => {
+  const probe = (ok: boolean) => eventually(`the probe says ${ok}`, 20_000, async () => (await repository.status()).probe?.ok === ok);
+  const works = 'case "$*" in repo-put*) cat > probe ;; repo-get*sampledb-probe) cat probe ;; *archive.info) exit 1 ;; esac';
+  repository.pgBackRest(works);
+  expect(await repository.ask("server", "PUT", `/wal/${name}`, segment)).toMatchObject({ status: 204 });
+  await probe(true); // the next one would come in a minute
+  repository.pgBackRest("exit 1");
+  expect(await repository.ask("server", "PUT", `/wal/${name}`, segment)).toMatchObject({ status: 503 });
+  await probe(false);
+  repository.pgBackRest(works);
+  expect(await repository.ask("server", "PUT", `/wal/${name}`, segment)).toMatchObject({ status: 204 });
+  await probe(true);
+});
+
 test("the keys go to pgBackRest by a file that only it can read, and into no message", async () => {
   repository.begin("keys");
   repository.configure("repo1-type=s3", "repo1-s3-endpoint=https://127.0.0.1:1", "repo1-cipher-type=aes-256-cbc");
@@ -166,7 +181,7 @@ test("a store that does not answer is given up, and nothing is left behind", asy
 });
 
 test("a push goes on when its client has given up, and the next one of that name waits for it", async () => {
-  repository.pgBackRest("sleep 0.3; echo done >> calls");
+  repository.pgBackRest('[ "$1" != archive-push ] || { sleep 0.3; echo done >> calls; }');
   const asked = request({
     ...repository.connection("server"),
     method: "PUT",

@@ -26,7 +26,7 @@ interface Situation {
   readonly repository?: Report<RepositoryAnswer> | undefined;
   readonly primary?: Report<InstanceAnswer> | undefined;
   readonly conditions?: readonly Condition[];
-  readonly problem?: ArchiveInputs["problem"];
+  readonly hindrance?: ArchiveInputs["hindrance"];
   readonly switchedOn?: boolean;
 }
 
@@ -35,7 +35,7 @@ function health(situation: Situation = {}) {
     repository,
     primary,
     conditions = [],
-    problem,
+    hindrance,
     switchedOn = true,
   } = {
     repository: { answer: probe(), at: now },
@@ -47,7 +47,7 @@ function health(situation: Situation = {}) {
   };
   const { spec } = sampleDB({ backup: { repository: repositoryInBucket, encryptionSecretName: "phrase" } });
   const db = { spec, status: { conditions: [...conditions] } };
-  return archiveHealth({ db, reports: { repository, primary }, problem, switchedOn, now });
+  return archiveHealth({ db, reports: { repository, primary }, hindrance, switchedOn, now });
 }
 
 const condition = (type: string, status: "True" | "False", reason: string): Condition => ({
@@ -95,11 +95,20 @@ describe("the repository", () => {
     });
   });
 
-  test("whose Pod does not start is told with the scheduler's words", () => {
-    const problem = { reason: "Unschedulable", message: "0/3 nodes are available" };
-    expect(health({ repository: undefined, problem }).repository).toMatchObject({
-      ...{ status: "False", reason: "RepositorySilent", message: expect.stringContaining("0/3 nodes") },
+  test("whose Pod does not start is told at once, with what to do", () => {
+    const hindrance = { message: "it does not start: 0/3 nodes are available", remedy: "make room", mayPass: false };
+    expect(health({ repository: undefined, hindrance })).toMatchObject({
+      ...{ repository: { status: "False", reason: "RepositorySilent", message: hindrance.message } },
+      blockers: [{ reason: "RepositorySilent", message: hindrance.message, remedy: "make room" }],
     });
+    expect(health({ hindrance }).repository.status).toBe("True"); // it answers
+  });
+
+  test("whose node is lost is told when it has not moved within 90 s", () => {
+    const hindrance = { message: "it is lost: its node a does not answer", remedy: "wait", mayPass: true };
+    const silent = (seconds: number) => ({ answer: probe(), silence: "timeout", silentSince: ago(seconds), at: now });
+    expect(health({ repository: silent(60), hindrance }).repository.status).toBe("True");
+    expect(health({ repository: silent(91), hindrance }).repository).toMatchObject({ status: "False", message: hindrance.message });
   });
 
   test("that nobody has asked yet: as it was told before, or starting", () => {

@@ -1,19 +1,19 @@
 // Whether the repository can be used, and whether the write-ahead log reaches it. Pure functions of what was observed and answered.
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
-import type { Problem } from "../../database/instance.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Fault, InstanceAnswer } from "../../repository/answers.ts";
 import type { ArchiveReports } from "../../repository/reports.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 import { no, type Verdict } from "../../telling/checks.ts";
 import { conditionOf } from "../../telling/events.ts";
+import { describePod, type Hindrance } from "./hindrance.ts";
 
 export interface ArchiveInputs {
   readonly db: Pick<SampleDB, "spec" | "status">;
   readonly reports: ArchiveReports;
-  /** Why the repository's Pod does not start. */
-  readonly problem: Problem | undefined;
+  /** What keeps the repository's Pod from working. */
+  readonly hindrance: Hindrance | undefined;
   /** Every instance runs with archive_mode on. */
   readonly switchedOn: boolean;
   readonly now: Date;
@@ -36,16 +36,17 @@ const segmentBytes = 16 * 1024 * 1024;
 export function archiveHealth(inputs: ArchiveInputs): ArchiveHealth {
   const repository = repositoryVerdict(inputs);
   const archiving = archivingVerdict(inputs, repository);
-  return { repository, archiving, blockers: [repositoryBlocker(repository), archivingBlocker(archiving)].flatMap((found) => found ?? []) };
+  const blockers = [repositoryBlocker(repository, inputs), archivingBlocker(archiving)];
+  return { repository, archiving, blockers: blockers.flatMap((found) => found ?? []) };
 }
 
-function repositoryVerdict({ db, reports: { repository }, problem, now }: ArchiveInputs): Verdict {
+function repositoryVerdict({ db, reports: { repository }, hindrance, now }: ArchiveInputs): Verdict {
   const before = conditionOf(db.status, conditionTypes.repositoryReachable);
   const silentSeconds = secondsSince(repository?.silentSince, now);
-  if (problem && (!repository || repository.silence !== undefined))
-    return no(reasons.repositorySilent, `the repository's Pod does not start: ${problem.message || problem.reason}`);
+  if (hindrance && !hindrance.mayPass && (!repository || repository.silence !== undefined))
+    return no(reasons.repositorySilent, hindrance.message);
   if (repository?.silence !== undefined && silentSeconds >= silenceSeconds)
-    return no(reasons.repositorySilent, `the repository does not answer: ${repository.silence}`);
+    return no(reasons.repositorySilent, hindrance?.message ?? `the repository does not answer: ${repository.silence}`);
   const probe = repository?.answer?.probe;
   if (!probe) {
     // After a restart of the operator nobody has been asked yet: what was told before is the best that is known.
@@ -128,15 +129,11 @@ function secondsSince(since: Date | null | undefined, now: Date): number {
 }
 
 /** The faults that last until a person acts. A store that is away for a moment is none of them. */
-function repositoryBlocker({ status, reason, message }: Verdict): Blocker | undefined {
+function repositoryBlocker({ status, reason, message }: Verdict, { hindrance }: ArchiveInputs): Blocker | undefined {
   if (status !== "False") return undefined;
   switch (reason) {
     case reasons.repositorySilent:
-      return {
-        reason,
-        message,
-        remedy: "kubectl describe pod of the repository tells more; segments wait on the primary's volume meanwhile",
-      };
+      return { reason, message, remedy: hindrance?.remedy ?? describePod };
     case reasons.credentialsMissing:
       return { reason, message, remedy: "make the Secret that spec.backup names, with the key that the message names" };
     case reasons.storeDenied:
