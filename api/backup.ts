@@ -44,6 +44,7 @@ export const backupStatus = z.object({
   sourcePodName: z.string().max(253).optional().describe("The instance whose data was copied."),
   databaseBytes: z.int().min(0).optional().describe("The size of the database, in bytes."),
   repositoryBytes: z.int().min(0).optional().describe("What it takes in the repository by itself, in bytes."),
+  consistentTime: time.optional().describe("When copying ended: it can be restored to this moment and later ones."),
   label: z.string().max(64).optional().describe("Its name in the repository, as pgBackRest prints it."),
   timeline: z.int().min(1).optional().describe("The timeline it ended on."),
   startLSN: lsn.optional().describe("Where it began in the write-ahead log."),

@@ -82,6 +82,7 @@ function resultOf(end: RunSuccess): Partial<BackupStatus> {
     ...result,
     ...(source === undefined ? {} : { sourcePodName: source.split(".")[0] ?? source }),
     ...(seconds > 0 ? { bytesPerSecond: Math.round(end.copiedBytes / seconds) } : {}),
+    consistentTime: stopTime,
     verification,
   };
 }
