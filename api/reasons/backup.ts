@@ -1,4 +1,5 @@
 // Reasons of Backups.
+import { orderAnnotations } from "../annotations.ts";
 import { labelNames } from "../labels.ts";
 import { type Descriptions, nothing } from "./description.ts";
 
@@ -80,8 +81,7 @@ export const backupReasons = {
     name: "InstanceUnreachable",
     where: ["Succeeded", "event"],
     meaning: `The primary did not answer its backup port, or refused the certificate. ${nothingLost}`,
-    wayOut:
-      "Look at the container `backup` of the instances. Instances that were made before `spec.backup`, or by an earlier operator, get it by a restart (the annotation sampledb.io/restart).",
+    wayOut: `Look at the container \`backup\` of the instances. Instances that an earlier operator made get it by a restart (the annotation ${orderAnnotations.restart.name}).`,
     commands: ["kubectl logs POD --container=backup --tail=50"],
   },
   pageChecksumsBad: {
@@ -91,7 +91,7 @@ export const backupReasons = {
       "A page of the database has a bad checksum: its disk or memory has damaged it. The message names file and page. The backup has the damage too, and counts for nothing.",
     wayOut:
       "Act now: earlier backups are good, and expire some day. Switch over to a replica, which has pages of its own, and make another Backup. If that one is good, replace the damaged instance.",
-    commands: ["kubectl annotate sampledb NAME sampledb.io/switchover=any"],
+    commands: [`kubectl annotate sampledb NAME ${orderAnnotations.switchover.name}=any`],
   },
   repositoryFileBad: {
     name: "RepositoryFileBad",
@@ -99,15 +99,15 @@ export const backupReasons = {
     meaning: `A file in the repository is missing or damaged; the message names it. A backup with such a file is never Succeeded. ${nothingLost}`,
     wayOut: "Look at the store. Make another Backup, a full one: an incremental one would build on the damaged file.",
   },
-  walIncomplete: {
-    name: "WALIncomplete",
+  segmentMissing: {
+    name: "SegmentMissing",
     where: ["Succeeded", "event"],
     meaning:
       "A segment of the write-ahead log is missing in the archive; the message names it. Without it a restore can't go past that place.",
     wayOut: "Make a full Backup now: the window of recovery begins anew with it. Then find out what removed the segment.",
   },
-  walNotArchived: {
-    name: "WALNotArchived",
+  segmentNotArchived: {
+    name: "SegmentNotArchived",
     where: ["Succeeded", "event"],
     meaning: `The last segment of the backup did not reach the archive in time. ${nothingLost}`,
     wayOut: "Look at the conditions RepositoryReachable and ArchivingHealthy of the SampleDB. Make another Backup when they are True.",

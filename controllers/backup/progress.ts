@@ -12,7 +12,7 @@ import type { Question } from "../repository/background-questions.ts";
 const bytes = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 const progress = z.object({
-  phase: z.enum(["Preparing", "Copying", "Verifying"]),
+  phase: z.enum(["Preparing", "Copying", "Verifying", "Expiring"]),
   percent: z.number().min(0).max(100).optional(),
   bytesDone: bytes.optional(),
   bytesTotal: bytes.optional(),

@@ -43,8 +43,8 @@ const failures = {
   InstanceUnreachable: reasons.instanceUnreachable,
   PageChecksumsBad: reasons.pageChecksumsBad,
   RepositoryFileBad: reasons.repositoryFileBad,
-  WALIncomplete: reasons.walIncomplete,
-  WALNotArchived: reasons.walNotArchived,
+  WALIncomplete: reasons.segmentMissing,
+  WALNotArchived: reasons.segmentNotArchived,
   BackupLost: reasons.backupLost,
   BackupRunning: reasons.backupRunning,
   BackupFailed: reasons.backupFailed,
@@ -56,17 +56,20 @@ const failed = z.object({
   message: z.string().max(4000),
 });
 
-const expired = z.object({ outcome: z.literal("expired") });
+/** Of the task `expire`: the backup and those that built on it are gone from the repository. */
+const expired = z.object({ outcome: z.literal("succeeded"), removed: z.int().min(0) });
 
 export type RunSuccess = z.output<typeof succeeded>;
 export type RunEnd =
   | RunSuccess
-  | z.output<typeof expired>
+  | { readonly outcome: "expired" }
   | { readonly outcome: "failed"; readonly reason: (typeof failures)[keyof typeof failures]; readonly message: string };
 
 /** Undefined where the text is no such message: the program was killed before it could say anything. */
 export function parseRunEnd(text: string | undefined): RunEnd | undefined {
-  const parsed = z.discriminatedUnion("outcome", [succeeded, failed, expired]).safeParse(jsonOf(text ?? ""));
+  const told = jsonOf(text ?? "");
+  if (expired.safeParse(told).success) return { outcome: "expired" };
+  const parsed = z.discriminatedUnion("outcome", [succeeded, failed]).safeParse(told);
   if (!parsed.success) return undefined;
   return parsed.data.outcome === "failed" ? { ...parsed.data, reason: failures[parsed.data.reason] } : parsed.data;
 }

@@ -119,11 +119,17 @@ export function follow(scope: Scope, { job, pod }: FoundJob): BackupState | "los
 
 const preparing = (message: string): BackupState => ({ kind: "running", reason: reasons.backupPreparing, message });
 
-const phaseReasons = { Preparing: reasons.backupPreparing, Copying: reasons.backupCopying, Verifying: reasons.backupVerifying } as const;
+const phaseReasons = {
+  Preparing: reasons.backupPreparing,
+  Copying: reasons.backupCopying,
+  Verifying: reasons.backupVerifying,
+  Expiring: reasons.artefactRemoving,
+} as const;
 const phaseMessages = {
   Preparing: "the store and the instances are asked whether they answer",
   Copying: "the data is being copied",
   Verifying: "all is copied, and is read back and checked",
+  Expiring: "it is being removed from the repository",
 } as const;
 
 function progressing(progress: RunProgress | undefined): BackupState {

@@ -59,5 +59,13 @@ interface Situation {
 export function situation({ db = sampleDB(), instances = [primary(0)], version, ...told }: Situation = {}): StatusInputs {
   const errors = (told.errors ?? []).map((cause) => new StepError("step", cause));
   const found = findings(told.findings);
-  return { db, observed: observed(instances, told.observed), findings: found, backups: told.backups ?? [], outcome: { errors }, version, now };
+  return {
+    db,
+    observed: observed(instances, told.observed),
+    findings: found,
+    backups: told.backups ?? [],
+    outcome: { errors },
+    version,
+    now,
+  };
 }

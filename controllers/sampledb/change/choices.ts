@@ -51,9 +51,8 @@ export class Choices {
    * it. Otherwise the user did, and Ready waits.
    */
   get trialAskedDigest(): string {
-    const { postgresql, synchronousReplication, replicas, backup } = this.#spec;
-    const archives = backup && true; // undefined and so no part of the digest for databases from before there was an archive
-    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas, archives });
+    const { postgresql, synchronousReplication, replicas } = this.#spec;
+    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas });
     return this.#trialAsked;
   }
 
@@ -95,5 +94,6 @@ function askedOfPods(spec: Spec): object {
   const { image, postgresVersion: major, resources, podMetadata } = spec;
   const { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets } = spec;
   const where = { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets };
-  return { image, major, resources, ...where, podMetadata };
+  const archives = spec.backup && true; // undefined and so no part of the digest for databases from before there was an archive
+  return { image, major, resources, ...where, podMetadata, archives };
 }

@@ -55,9 +55,15 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
 }
 
 /** Only of this SampleDB: Backups of an earlier one of the same name lie in another stanza. */
-function recoverability({ db: { metadata }, backups }: StatusInputs): Pick<SampleDBStatus, "lastSuccessfulBackupTime" | "firstRecoverableTime"> {
+function recoverability({
+  db: { metadata },
+  backups,
+}: StatusInputs): Pick<SampleDBStatus, "lastSuccessfulBackupTime" | "firstRecoverableTime"> {
   const good = backups.filter((backup) => isGood(backup) && backup.status?.repository?.stanza.startsWith(`${metadata.uid}-`));
-  const last = good.flatMap(({ status }) => status?.completionTime ?? []).sort().at(-1);
+  const last = good
+    .flatMap(({ status }) => status?.completionTime ?? [])
+    .sort()
+    .at(-1);
   const [first] = good.flatMap(({ status }) => status?.consistentTime ?? []).sort();
   return {
     ...(last === undefined ? {} : { lastSuccessfulBackupTime: last }),
