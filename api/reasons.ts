@@ -6,12 +6,14 @@ import { conditionReasons } from "./reasons/conditions.ts";
 import type { ConditionType, Place } from "./reasons/description.ts";
 import { eventReasons } from "./reasons/events.ts";
 import { passedOnReasons } from "./reasons/passed-on.ts";
+import { restoreReasons } from "./reasons/restore.ts";
 
 export const describedReasons = {
   ...conditionReasons,
   ...blockerReasons,
   ...archiveReasons,
   ...backupReasons,
+  ...restoreReasons,
   ...passedOnReasons,
   ...eventReasons,
 } as const;

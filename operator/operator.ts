@@ -7,19 +7,19 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { appliedAnnotation } from "../api/annotations.ts";
 import { reportingController } from "../api/labels.ts";
 import { backupController } from "../controllers/backup/controller.ts";
-import { progressQuestion, type RunProgress } from "../controllers/backup/progress.ts";
 import { Authority } from "../controllers/database/authority.ts";
 import type { Instance } from "../controllers/database/instance.ts";
 import { Passwords } from "../controllers/database/passwords.ts";
 import { identityOf } from "../controllers/desired/identity.ts";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
-import { notSupportedControllers } from "../controllers/not-supported.ts";
 import { Patience } from "../controllers/patience.ts";
 import { type Dial, dialFor } from "../controllers/patroni/dial.ts";
 import { PatroniApi } from "../controllers/patroni/patroni-api.ts";
 import { BackgroundQuestions } from "../controllers/repository/background-questions.ts";
 import { archiveQuestions } from "../controllers/repository/questions.ts";
 import { Reports } from "../controllers/repository/reports.ts";
+import { progressQuestion, type RunProgress } from "../controllers/repository/run-progress.ts";
+import { restoreController } from "../controllers/restore/controller.ts";
 import { KnownChoices } from "../controllers/sampledb/change/choices.ts";
 import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Monitors } from "../controllers/sampledb/foundation/monitors.ts";
@@ -126,7 +126,7 @@ export async function runOperator(process: Process): Promise<void> {
     progressQuestion: progressQuestion(authority, dial),
   };
   manager.add(backupController(backup, options));
-  for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
+  manager.add(restoreController({ ...backup, passwords }, options));
 
   let webhooks: Webhooks | undefined;
   const checks = { healthz: alive(), readyz: ready(manager, () => webhooks, signal) };

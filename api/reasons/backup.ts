@@ -45,20 +45,20 @@ export const backupReasons = {
     wayOut: "Look at the SampleDB. The Backup begins by itself when there is a primary.",
     commands: ["kubectl describe sampledb NAME"],
   },
-  backupPreparing: {
+  runPreparing: {
     name: "Preparing",
     where: ["Succeeded"],
     meaning: "Its Pod starts, and asks the store and the instances whether they answer.",
     wayOut: "Wait. If it takes longer than a minute, look at the Pod.",
     commands: [pod],
   },
-  backupCopying: {
+  runCopying: {
     name: "Copying",
     where: ["Succeeded"],
     meaning: "The data is being copied to the repository. `status.progress` says how far it is.",
     wayOut: nothing,
   },
-  backupVerifying: {
+  runVerifying: {
     name: "Verifying",
     where: ["Succeeded"],
     meaning: "All is copied, and is read back and checked.",

@@ -12,7 +12,7 @@ export const conditionReasons = {
   },
   invalidSpec: {
     name: "InvalidSpec",
-    where: ["Ready", "UpToDate"],
+    where: ["Ready", "UpToDate", "Succeeded", "event"],
     meaning:
       "The operator can't act on the spec. The webhook that refuses such a spec was off when it was written. The operator changes nothing until the spec is valid. Instances that run go on, and fail over by themselves.",
     wayOut: "Correct the fields that the message names.",

@@ -5,11 +5,11 @@ import type { Request } from "../../runtime/controller/builder.ts";
 import { withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
 import { hasEnded } from "../database/backups.ts";
-import { isArchived, pgBackRestFile } from "../desired/store.ts";
+import { isArchived, pgBackRestFile, stanzaIn } from "../desired/store.ts";
 import { type Backup, backups } from "../kinds/sampledb-io.ts";
 import { deletion } from "./deletion.ts";
 import { hindrance } from "./hindrances.ts";
-import { begin, follow, release, stanzaIn, taskOf } from "./run.ts";
+import { begin, follow, release, taskOf } from "./run.ts";
 import { type Dependencies, openScope, type Scope } from "./scope.ts";
 import { type BackupState, failed } from "./state.ts";
 import { computeStatus } from "./status.ts";
@@ -64,7 +64,7 @@ async function goOn(scope: Scope): Promise<BackupState> {
 
 const looking = {
   kind: "running",
-  reason: reasons.backupVerifying,
+  reason: reasons.runVerifying,
   message: "its Pod was lost: the repository is asked whether the backup is whole",
 } as const satisfies BackupState;
 

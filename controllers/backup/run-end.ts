@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { lsn, uint64 } from "../../api/fields.ts";
 import { reasons } from "../../api/reasons.ts";
+import { jsonOf, storeFailures } from "../repository/run-failures.ts";
 
 const time = z.iso.datetime({ offset: true });
 const bytes = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -31,15 +32,7 @@ const succeeded = z.object({
 
 /** The reasons that the program may give, and what the condition says then. */
 const failures = {
-  CredentialsMissing: reasons.credentialsMissing,
-  StoreDenied: reasons.storeDenied,
-  BucketMissing: reasons.bucketMissing,
-  WrongRegion: reasons.wrongRegion,
-  StoreUntrusted: reasons.storeUntrusted,
-  StoreUnreachable: reasons.storeUnreachable,
-  RepositoryFull: reasons.repositoryFull,
-  WrongPassphrase: reasons.wrongPassphrase,
-  StoreFailed: reasons.storeFailed,
+  ...storeFailures,
   InstanceUnreachable: reasons.instanceUnreachable,
   PageChecksumsBad: reasons.pageChecksumsBad,
   RepositoryFileBad: reasons.repositoryFileBad,
@@ -72,12 +65,4 @@ export function parseRunEnd(text: string | undefined): RunEnd | undefined {
   const parsed = z.discriminatedUnion("outcome", [succeeded, failed]).safeParse(told);
   if (!parsed.success) return undefined;
   return parsed.data.outcome === "failed" ? { ...parsed.data, reason: failures[parsed.data.reason] } : parsed.data;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

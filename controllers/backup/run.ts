@@ -19,11 +19,11 @@ import {
 import { identityOf } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { ownImage } from "../desired/own-image.ts";
-import { type Archived, pgBackRestFile } from "../desired/store.ts";
+import { type Archived, majorIn, pgBackRestFile, stanzaIn } from "../desired/store.ts";
 import { outcomeOf } from "../jobs/outcome.ts";
 import { type FoundJob, removeJob } from "../jobs/runner.ts";
 import { configMaps, jobs, secrets } from "../kinds/kubernetes.ts";
-import type { RunProgress } from "./progress.ts";
+import { phases, type RunProgress } from "../repository/run-progress.ts";
 import { parseRunEnd } from "./run-end.ts";
 import { jobContext, type Scope } from "./scope.ts";
 import { type BackupState, failed, waiting } from "./state.ts";
@@ -53,7 +53,7 @@ export async function begin(scope: Scope, db: Archived, task: Task): Promise<Bac
   await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
   await objects.apply(configMaps, backupConfig(backup, db, run, repository?.data?.[pgBackRestFile] ?? ""));
   await objects.apply(jobs, backupJob(backup, db, run, ownImage(deps.images, majorIn(stanza))));
-  return { kind: "running", reason: reasons.backupPreparing, message: "its Pod is being made" };
+  return { kind: "running", reason: reasons.runPreparing, message: "its Pod is being made" };
 }
 
 /** Only living ones: pgBackRest waits for minutes for one that does not answer. The primary comes first. */
@@ -64,16 +64,6 @@ function instancesOf({ observed: { instances, primary } }: Scope, db: Archived):
     ...(primary ? [{ host: hostOf(db, primary.ordinal), primary: true }] : []),
     ...(replica ? [{ host: hostOf(db, replica.ordinal), primary: false }] : []),
   ];
-}
-
-/** The stanza's section is the last one of the repository's configuration. */
-export function stanzaIn(configuration: string): string {
-  return /\[([-_a-zA-Z0-9]+)\]\s*$/.exec(configuration)?.[1] ?? "";
-}
-
-/** `UID-MAJOR-GENERATION` */
-export function majorIn(stanza: string): number {
-  return Number(/-(\d+)-\d+$/.exec(stanza)?.[1]);
 }
 
 /** A certificate that an earlier run left belongs to another Backup, and is replaced. */
@@ -99,7 +89,9 @@ export function follow(scope: Scope, { job, pod }: FoundJob): BackupState | "los
       if (pod && lostNode(pod))
         return deps.patience.seconds(lostId) < lostSeconds ? preparing(`node ${pod.spec?.nodeName} of its Pod does not answer`) : "lost";
       deps.patience.end(lostId);
-      return progressing(db && deps.progress.look(job.metadata.uid ?? "", deps.progressQuestion(db, pod), askAgainSeconds)?.answer);
+      return progressing(
+        db && deps.progress.look(job.metadata.uid ?? "", deps.progressQuestion(identityOf(db), pod), askAgainSeconds)?.answer,
+      );
     }
     case "stuck": {
       const seconds = (now.getTime() - Date.parse(job.metadata.creationTimestamp ?? "")) / 1000;
@@ -117,24 +109,10 @@ export function follow(scope: Scope, { job, pod }: FoundJob): BackupState | "los
   }
 }
 
-const preparing = (message: string): BackupState => ({ kind: "running", reason: reasons.backupPreparing, message });
-
-const phaseReasons = {
-  Preparing: reasons.backupPreparing,
-  Copying: reasons.backupCopying,
-  Verifying: reasons.backupVerifying,
-  Expiring: reasons.artefactRemoving,
-} as const;
-const phaseMessages = {
-  Preparing: "the store and the instances are asked whether they answer",
-  Copying: "the data is being copied",
-  Verifying: "all is copied, and is read back and checked",
-  Expiring: "it is being removed from the repository",
-} as const;
+const preparing = (message: string): BackupState => ({ kind: "running", reason: reasons.runPreparing, message });
 
 function progressing(progress: RunProgress | undefined): BackupState {
-  const { phase } = progress ?? { phase: "Preparing" };
-  return { kind: "running", reason: phaseReasons[phase], message: phaseMessages[phase], progress };
+  return { kind: "running", ...phases[progress?.phase ?? "Preparing"], progress };
 }
 
 export function taskOf({ job }: FoundJob): string | undefined {

@@ -13,8 +13,8 @@ import { jobs } from "../kinds/kubernetes.ts";
 import { type Backup, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import type { Patience } from "../patience.ts";
 import type { BackgroundQuestions } from "../repository/background-questions.ts";
+import type { ProgressQuestion, RunProgress } from "../repository/run-progress.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
-import type { ProgressQuestion, RunProgress } from "./progress.ts";
 
 export interface Dependencies {
   readonly cache: Cache;

@@ -1,6 +1,6 @@
 // How a Backup stands, as a value: the status is computed from it.
 import type { ConditionReason, EventReason } from "../../api/reasons.ts";
-import type { RunProgress } from "./progress.ts";
+import type { RunProgress } from "../repository/run-progress.ts";
 import type { RunSuccess } from "./run-end.ts";
 
 export type EndReason = ConditionReason & EventReason;

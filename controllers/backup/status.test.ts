@@ -11,7 +11,7 @@ import { computeStatus, type StatusInputs } from "./status.ts";
 const now = () => new Date("2026-05-04T12:01:00Z");
 const source = { db: sampleDB({ backup: {} }) as Archived, stanza: "uid-17-1" };
 const copying = (percent: number, bytesDone: number): BackupState => ({
-  ...{ kind: "running", reason: reasons.backupCopying, message: "" },
+  ...{ kind: "running", reason: reasons.runCopying, message: "" },
   progress: { phase: "Copying", percent, bytesDone, bytesTotal: 1000 },
 });
 const status = (state: BackupState, before?: StatusInputs["backup"]["status"]) =>

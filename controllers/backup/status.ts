@@ -6,7 +6,7 @@ import { type ConditionNow, conditionsNow, secondsOnly } from "../../runtime/con
 import { namesOf } from "../desired/names.ts";
 import { type Archived, bucketFolder, bucketOf } from "../desired/store.ts";
 import type { Backup } from "../kinds/sampledb-io.ts";
-import type { RunProgress } from "./progress.ts";
+import type { RunProgress } from "../repository/run-progress.ts";
 import type { RunSuccess } from "./run-end.ts";
 import type { BackupState } from "./state.ts";
 

@@ -12,7 +12,7 @@ import { limitsLike } from "./limits.ts";
 import { namesOf, podName } from "./names.ts";
 import { jobPlacement } from "./primary-job.ts";
 import { repositorySelector } from "./repository.ts";
-import { type Archived, configDirectory, hasVolume, pgBackRestFile, storeMounts } from "./store.ts";
+import { type Archived, configDirectory, hasVolume, pgBackRestFile, placeOf, storeMounts } from "./store.ts";
 
 /** The component of the Job and its Pod. */
 export const backupComponent = "backup";
@@ -81,7 +81,7 @@ export function backupSecret(backup: Backup, db: Archived, served: Parameters<ty
 /** `image`: the operator's own, never the user's: this Pod has the keys of the store. */
 export function backupJob(backup: Backup, db: Archived, { task }: Pick<Run, "task">, image: string): Job {
   const name = namesOf(db).backup;
-  const store = storeMounts(db);
+  const store = storeMounts(placeOf(db));
   return job(backup, db, {
     name,
     component: backupComponent,

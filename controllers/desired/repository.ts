@@ -9,7 +9,7 @@ import { kept, labelsOf, owned } from "./identity.ts";
 import { containerSecurity, podSecurity } from "./instances.ts";
 import { limitsLike } from "./limits.ts";
 import { namesOf } from "./names.ts";
-import { type Archived, configDirectory, pgBackRestFile, storeMounts, storeSettings } from "./store.ts";
+import { type Archived, configDirectory, pgBackRestFile, placeOf, storeMounts, storeSettings } from "./store.ts";
 
 type PodSpec = NonNullable<NonNullable<Deployment["spec"]>["template"]["spec"]>;
 
@@ -47,7 +47,7 @@ export interface RepositoryClients {
 /** Addresses, and no secret: the program adds the keys from the mounted files. It outlives the SampleDB, because the generation does. */
 export function repositoryConfig(db: Archived, generation: number, clients: RepositoryClients): ConfigMap {
   const stanza = stanzaOf(db, generation);
-  const lines = Object.entries(storeSettings(db)).map(([name, value]) => `${name}=${value}`);
+  const lines = Object.entries(storeSettings(placeOf(db))).map(([name, value]) => `${name}=${value}`);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -143,7 +143,7 @@ export function repositoryDeployment(db: Archived, { image, generation, running 
 
 function repositoryPod(db: Archived, image: string): PodSpec {
   const { nodeSelector, tolerations, priorityClassName, imagePullSecrets } = db.spec;
-  const store = storeMounts(db);
+  const store = storeMounts(placeOf(db));
   const name = namesOf(db).repository;
   const lost = ["not-ready", "unreachable"].map((state) => ({
     key: `node.kubernetes.io/${state}`,

@@ -33,25 +33,45 @@ export function hasVolume(db: Archived): boolean {
   return bucketOf(db) === undefined;
 }
 
-/** Without keys: the programs add those from the mounted files. */
-export function storeSettings(db: Archived): Readonly<Record<string, string>> {
+/** Where a repository lies, whether or not its SampleDB is still there. */
+export interface Place {
+  /** The bucket; undefined for a volume. */
+  readonly s3: S3 | undefined;
+  /** The folder in the bucket. */
+  readonly folder: string;
+  /** The claim of the volume. */
+  readonly claimName: string;
+  readonly encryptionSecretName: string | undefined;
+}
+
+export function placeOf(db: Archived): Place {
   const s3 = bucketOf(db);
   return {
-    ...(s3 ? bucketSettings(db, s3) : { "repo1-type": "posix", "repo1-path": volumeDirectory }),
-    ...(db.spec.backup.encryptionSecretName === undefined ? {} : { "repo1-cipher-type": "aes-256-cbc" }),
+    s3,
+    folder: s3 ? bucketFolder(db, s3) : "",
+    claimName: namesOf(db).repository,
+    encryptionSecretName: db.spec.backup.encryptionSecretName,
+  };
+}
+
+/** Without keys: the programs add those from the mounted files. */
+export function storeSettings({ s3, folder, encryptionSecretName }: Place): Readonly<Record<string, string>> {
+  return {
+    ...(s3 ? bucketSettings(s3, folder) : { "repo1-type": "posix", "repo1-path": volumeDirectory }),
+    ...(encryptionSecretName === undefined ? {} : { "repo1-cipher-type": "aes-256-cbc" }),
     "compress-type": "zst",
   };
 }
 
-/** The folder in the bucket. It has namespace and uid in it, so SampleDBs that share a bucket can't read, overwrite or expire each other's backups. */
+/** It has namespace and uid in it, so SampleDBs that share a bucket can't read, overwrite or expire each other's backups. */
 export function bucketFolder({ metadata: { namespace, uid } }: Archived, { prefix }: S3): string {
   return [prefix, namespace, uid].filter(Boolean).join("/");
 }
 
-function bucketSettings(db: Archived, s3: S3): Record<string, string> {
+function bucketSettings(s3: S3, folder: string): Record<string, string> {
   return {
     "repo1-type": "s3",
-    "repo1-path": `/${bucketFolder(db, s3)}`,
+    "repo1-path": `/${folder}`,
     "repo1-s3-endpoint": s3.endpoint,
     "repo1-s3-bucket": s3.bucket,
     "repo1-s3-region": s3.region,
@@ -66,9 +86,7 @@ export interface Mounts {
 }
 
 /** Keys, authority and passphrase as files, the repository's volume, and room to work in. Only for Pods of the operator's own image. */
-export function storeMounts(db: Archived): Mounts {
-  const { encryptionSecretName } = db.spec.backup;
-  const s3 = bucketOf(db);
+export function storeMounts({ s3, claimName, encryptionSecretName }: Place, { readOnly = false } = {}): Mounts {
   const secrets = [
     ...(s3 ? [secretVolume("store", storeDirectory, s3.credentialsSecretName)] : []),
     ...(s3?.caSecretName === undefined ? [] : [secretVolume("store-ca", storeAuthorityDirectory, s3.caSecretName)]),
@@ -77,13 +95,13 @@ export function storeMounts(db: Archived): Mounts {
   return {
     volumes: [
       ...secrets.map(({ volume }) => volume),
-      ...(s3 ? [] : [{ name: "repository", persistentVolumeClaim: { claimName: namesOf(db).repository } }]),
+      ...(s3 ? [] : [{ name: "repository", persistentVolumeClaim: { claimName, ...(readOnly ? { readOnly } : {}) } }]),
       { name: "run", emptyDir: { medium: "Memory" } }, // keys are written there
       { name: "tmp", emptyDir: {} },
     ],
     volumeMounts: [
       ...secrets.map(({ mount }) => mount),
-      ...(s3 ? [] : [{ name: "repository", mountPath: volumeDirectory }]),
+      ...(s3 ? [] : [{ name: "repository", mountPath: volumeDirectory, ...(readOnly ? { readOnly } : {}) }]),
       { name: "run", mountPath: "/run/pgbackrest" },
       { name: "tmp", mountPath: "/tmp" },
     ],
@@ -96,4 +114,18 @@ function secretVolume(name: string, mountPath: string, secretName: string) {
     volume: { name, secret: { secretName, optional: true, defaultMode: 0o640 } },
     mount: { name, mountPath, readOnly: true },
   };
+}
+
+/** The stanza's section is the last one of a repository's configuration. */
+export function stanzaIn(configuration: string): string {
+  return /\[([-_a-zA-Z0-9]+)\]\s*$/.exec(configuration)?.[1] ?? "";
+}
+
+/** Of `UID-MAJOR-GENERATION`. NaN where the text is none. */
+export function majorIn(stanza: string): number {
+  return Number(/-(\d+)-\d+$/.exec(stanza)?.[1] ?? Number.NaN);
+}
+
+export function uidIn(stanza: string): string {
+  return stanza.replace(/-\d+-\d+$/, "");
 }
