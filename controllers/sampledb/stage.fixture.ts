@@ -193,6 +193,12 @@ export class DatabaseStage implements AsyncDisposable {
   /** Waits for these Pods, and writes what a kubelet and Patroni would write once all of them run. */
   async serve(primary: string, ...replicas: string[]): Promise<void> {
     await this.podsAre(...[primary, ...replicas].sort());
+    await this.serves(primary, ...replicas);
+  }
+
+  /** The same, where other databases have Pods in the namespace as well. */
+  async serves(primary: string, ...replicas: string[]): Promise<void> {
+    await eventually(`Pod ${primary} is there`, 30_000, () => this.client.find(pods, this.key(primary)));
     const [database] = primary.split(/-\d+$/);
     await this.client.mergePatch(configMaps, this.key(`${database}-config`), {
       metadata: { annotations: { initialize: "7300000000000000001" } },
