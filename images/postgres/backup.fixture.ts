@@ -20,7 +20,7 @@ export interface Asked {
   readonly type?: "full" | "diff" | "incr";
   readonly uid?: string;
   readonly label?: string;
-  /** Other than the primary alone. */
+  /** For a backup; the first one is told to be the primary. */
   readonly instances?: readonly Instance[];
   /** Whose certificate the run has. */
   readonly as?: Role;
@@ -140,8 +140,9 @@ export class Stage {
     await this.shell(instance, "until pg_isready --quiet; do sleep 0.1; done");
   }
 
-  serveData(instance: Instance, client: Role = "backup"): ChildProcess {
-    return this.containers.spawn(["serve-data", `shop/orders/${client}`], {
+  /** By a user without a name, as on OpenShift; PostgreSQL knows its name. */
+  serveData(instance: Instance): ChildProcess {
+    return this.containers.spawn(["serve-data", "shop/orders/backup"], {
       env: {
         CERTIFICATES: `/tmp/${instance}/tls`,
         PORT: String(this.#ports[instance]),
@@ -149,6 +150,7 @@ export class Stage {
         SECONDS_BETWEEN_LOOKS: "0.2",
       },
       readOnly: [`${instance}/volume`],
+      unnamed: true,
     });
   }
 
@@ -158,10 +160,11 @@ export class Stage {
     type = "full",
     uid = "",
     label = "",
-    instances: used = ["orders-0"],
+    instances: named = ["orders-0"],
     as = "backup",
     env = {},
   }: Asked): Promise<ChildProcess> {
+    const used = task === "backup" ? named : [];
     const asked = used.map((each, index) => ({ host: hostOf(each), primary: index === 0 }));
     const lines = used.flatMap((each, index) => this.#lines(each, index + 1));
     const options = ["repo1-bundle=y", "repo1-block=y", "start-fast=y", "process-max=1", "backup-standby=prefer", "archive-timeout=10"];
@@ -181,6 +184,7 @@ export class Stage {
         SECONDS_FOR_A_GAP: "0",
         ...env,
       },
+      unnamed: true,
     });
   }
 
@@ -201,6 +205,12 @@ export class Stage {
   /** Runs it to its end; resolves to the termination message. */
   async run(asked: Asked): Promise<Outcome> {
     return this.outcome(await ended(await this.begin(asked)));
+  }
+
+  async label(asked: Omit<Asked, "task">): Promise<string> {
+    const made = await this.run({ task: "backup", ...asked });
+    if (made.outcome !== "succeeded") throw new Error(JSON.stringify(made));
+    return made.label;
   }
 
   outcome({ code, text }: Ended): Outcome {
@@ -235,14 +245,33 @@ export class Stage {
 
   /** pgBackRest on the repository's volume, to look at what is there. */
   async pgBackRest(...args: readonly string[]): Promise<string> {
-    const env = {
+    const { code, text } = await this.containers.run(["pgbackrest", ...args], { env: this.#repositoryEnvironment });
+    if (code !== 0) throw new Error(`pgbackrest ${args.join(" ")} ended with ${code}: ${text}`);
+    return text;
+  }
+
+  get #repositoryEnvironment(): Record<string, string> {
+    return {
       PGBACKREST_CONFIG: "/tmp/repository/repository/pgbackrest.conf",
       PGBACKREST_STANZA: stanza,
       PGBACKREST_LOCK_PATH: "/tmp/look",
+      PGBACKREST_LOG_LEVEL_FILE: "off",
+      PGBACKREST_LOG_LEVEL_CONSOLE: "off",
     };
-    const { code, text } = await this.containers.run(["pgbackrest", ...args], { env: { ...env, PGBACKREST_LOG_LEVEL_FILE: "off" } });
-    if (code !== 0) throw new Error(`pgbackrest ${args.join(" ")} ended with ${code}: ${text}`);
-    return text;
+  }
+
+  /** Restores a backup and what the archive has after it; resolves to the answer of the restored server. */
+  async restore(label: string, query: string): Promise<string> {
+    const script = `
+      exec 3>&1 >&2; rm -rf /tmp/restored; mkdir -m 0700 /tmp/restored
+      pgbackrest restore --set=${label} --pg1-path=/tmp/restored
+      pg_ctl start --pgdata=/tmp/restored --log=/tmp/restored.log --wait --options="-c listen_addresses= -c unix_socket_directories=/tmp/restored -c archive_mode=off"
+      until [ "$(psql -XAth /tmp/restored -c 'select pg_is_in_recovery()')" = f ]; do sleep 0.1; done
+      psql -XAth /tmp/restored -c "${query}" >&3
+      pg_ctl stop --pgdata=/tmp/restored --mode=immediate`;
+    const { code, text } = await this.containers.run(["bash", "-ec", script], { env: this.#repositoryEnvironment });
+    if (code !== 0) throw new Error(text);
+    return text.split("\n").at(-1) ?? "";
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {

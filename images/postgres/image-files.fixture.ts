@@ -1,6 +1,6 @@
 // The image's file system on this machine, and programs in it: real PostgreSQL and real pgBackRest, as in a Pod and without a cluster.
 import { type ChildProcess, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { cacheDirectory, forgetOldest, makeOnce, touch } from "../../tools/cache.ts";
@@ -51,6 +51,8 @@ export class Containers {
     const containers = new Containers(await unpackedImage());
     chownSync(containers.directory, user, 0);
     containers.write("hosts", `127.0.0.1 localhost ${names.join(" ")}\n`);
+    containers.write("passwd", "root:x:0:0:root:/:/bin/sh\n");
+    for (const name of ["hosts", "passwd"]) chmodSync(containers.path(name), 0o644);
     return containers;
   }
 
@@ -71,8 +73,8 @@ export class Containers {
     chownSync(this.path(name), user, 0);
   }
 
-  /** Below `/tmp`, the paths in `readOnly` can't be written. `uid` may be one without a name, as on OpenShift. */
-  spawn(command: readonly string[], { env = {}, readOnly = [], uid = user }: ContainerOptions = {}): ChildProcess {
+  /** Below `/tmp`, the paths in `readOnly` can't be written. `unnamed`: the user has no name there, as on OpenShift. */
+  spawn(command: readonly string[], { env = {}, readOnly = [], unnamed = false }: ContainerOptions = {}): ChildProcess {
     const mounts = [
       "mount --bind $files $files",
       "mount --rbind /dev $files/dev",
@@ -80,13 +82,14 @@ export class Containers {
       "mount --bind $shared $files/tmp",
       ...readOnly.map((path) => `mount --bind $files/tmp/${path} $files/tmp/${path}; mount -o remount,bind,ro $files/tmp/${path}`),
       "mount --bind $shared/hosts $files/etc/hosts",
+      ...(unnamed ? ["mount --bind $shared/passwd $files/etc/passwd"] : []),
       "mount -o remount,bind,ro $files",
     ];
     // The shell stays, and ends with `unshare`; whoever changes the user is no longer told of its parent's end.
     const variables = { PATH: imagePath, HOME: "/tmp", LANG: "C.UTF-8", TZ: "UTC", ...env };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
     const script = `set -e; files=$1 shared=$2; shift 2; ${mounts.join("; ")}; set +e
-chroot --userspec=${uid}:0 $files env -i -C /tmp "$@"; exit $?`;
+chroot --userspec=${user}:0 $files env -i -C /tmp "$@"; exit $?`;
     const child = spawn(
       "setpriv",
       ["--pdeathsig", "KILL", "--", "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--"].concat(
@@ -100,10 +103,17 @@ chroot --userspec=${uid}:0 $files env -i -C /tmp "$@"; exit $?`;
     return child;
   }
 
-  /** A signal to the program itself, which is the shell's child. */
-  async signal(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
-    const childOf = async (pid: number) => Number(await run("pgrep", ["--parent", String(pid)]));
-    process.kill(await childOf(await childOf(child.pid as number)), name);
+  /** A signal to the process of this program, or to one that it has started: by its command. */
+  async signal(child: ChildProcess, command: string, name: NodeJS.Signals): Promise<void> {
+    const parents = new Set([child.pid as number]);
+    let signalled = 0;
+    for (const line of (await run("ps", ["-eo", "pid=,ppid=,args=", "--sort", "start_time"])).split("\n")) {
+      const [, pid, parent, args] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+      if (!parents.has(Number(parent))) continue;
+      parents.add(Number(pid));
+      if (args === command) signalled += Number(process.kill(Number(pid), name));
+    }
+    if (signalled === 0) throw new Error(`there is no process ${command}`);
   }
 
   /** Resolves to the exit code and what was printed. */
@@ -127,7 +137,7 @@ const imagePath = "/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin";
 interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly readOnly?: readonly string[];
-  readonly uid?: number;
+  readonly unnamed?: boolean;
 }
 
 export interface Ended {
