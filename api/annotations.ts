@@ -202,6 +202,14 @@ export const noteAnnotations = {
     meaning: "The name of the archive that this Pod adds to: the SampleDB's uid, the major version of PostgreSQL, and the generation.",
     byHand: notByHand,
   },
+  task: {
+    name: "sampledb.io/task",
+    on: "Job NAME-backup",
+    writtenBy: "the operator",
+    meaning:
+      "What the Job does: `backup`; `adopt`, to see whether the backup of a lost Pod is whole; or `expire`, to remove one from the repository.",
+    byHand: notByHand,
+  },
   uninstallAttempt: {
     name: "sampledb.io/uninstall-attempt",
     on: "the CustomResourceDefinitions",
@@ -238,4 +246,5 @@ export const formerPolicyAnnotation = noteAnnotations.formerPolicy.name;
 export const archiveGenerationAnnotation = noteAnnotations.archiveGeneration.name;
 export const archiveOffAnnotation = noteAnnotations.archiveOff.name;
 export const stanzaAnnotation = noteAnnotations.stanza.name;
+export const taskAnnotation = noteAnnotations.task.name;
 export const volumeFateAnnotation = noteAnnotations.volumeFate.name;

@@ -10,7 +10,7 @@ import { generationChanged } from "../runtime/controller/predicates.ts";
 import { awaitChange } from "../runtime/controller/result.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
-import { type Backup, backups, type Restore, restores } from "./kinds/sampledb-io.ts";
+import { type Restore, restores } from "./kinds/sampledb-io.ts";
 
 export interface Dependencies {
   readonly cache: Cache;
@@ -20,12 +20,6 @@ export interface Dependencies {
 /** Unknown, not False: the work has not failed, and a later version of the operator will do it. */
 const unknown = { status: "Unknown", reason: reasons.notSupported } as const;
 
-function backupCondition(_: Backup): ConditionNow {
-  const message =
-    "This version of the operator does not take backups: nothing was backed up. A version that does will take this one up; delete it if that is not wanted.";
-  return { ...unknown, type: conditionTypes.succeeded, message };
-}
-
 function restoreCondition(_: Restore): ConditionNow {
   const message =
     "This version of the operator does not restore: nothing was changed. A version that does will take this one up; delete it if that is not wanted.";
@@ -33,7 +27,7 @@ function restoreCondition(_: Restore): ConditionNow {
 }
 
 export function notSupportedControllers(deps: Dependencies, options: ReconcileOptions): ControllerDefinition[] {
-  return [saying("backup", backups, backupCondition, deps, options), saying("restore", restores, restoreCondition, deps, options)];
+  return [saying("restore", restores, restoreCondition, deps, options)];
 }
 
 type WithConditions = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] | undefined } };

@@ -140,7 +140,7 @@ function pendingSettings(data: Member): PendingSetting[] | undefined {
 export const nodeLost = reasons.nodeLost;
 
 /** For a lost node, Kubernetes sets only the Pod's Ready to False. A kubelet that is alive would set ContainersReady to False, too. */
-function lostNode({ spec, status }: Pod): Problem | undefined {
+export function lostNode({ spec, status }: Pod): Problem | undefined {
   const told = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
   const hasGates = (spec?.readinessGates ?? []).length > 0; // such as a load balancer's
   if (hasGates || told("Ready") !== "False" || told("ContainersReady") !== "True") return undefined;

@@ -7,6 +7,8 @@ from store_faults import Fault, reason_of
 
 #: By this annotation a backup is found again whose run was lost.
 UID = "sampledb-uid"
+#: When a backup was found good. One without it counts for nothing, and nothing is built on it.
+VERIFIED = "sampledb-verified"
 #: `info` ends with 0 also where it could read nothing.
 UNREADABLE = 99
 NOT_ARCHIVED = 82
@@ -52,6 +54,15 @@ def facts_of(stanza, backup):
 
 def moment(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def type_to_make(stanza, asked):
+    """pgBackRest builds on the newest full backup or the newest one at all, good or not. The type that builds on nothing but good ones."""
+    good = [VERIFIED in (each.get("annotation") or {}) for each in stanza["backup"]]
+    good_fulls = [is_good for each, is_good in zip(stanza["backup"], good) if each["type"] == "full"]
+    if asked == "incr" and good and good[-1]:
+        return "incr"
+    return "diff" if asked != "full" and good_fulls and good_fulls[-1] else "full"
 
 
 def dependents_of(stanza, label):

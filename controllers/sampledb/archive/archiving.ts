@@ -4,7 +4,7 @@ import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { type Problem, problemOf } from "../../database/instance.ts";
 import { identityOf } from "../../desired/identity.ts";
-import { isArchived } from "../../desired/repository.ts";
+import { isArchived } from "../../desired/store.ts";
 import type { Deployment } from "../../kinds/kubernetes.ts";
 import { conditionOf } from "../../telling/events.ts";
 import type { SampleDBStep } from "../scope.ts";
