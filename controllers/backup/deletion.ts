@@ -4,9 +4,9 @@ import { reasons } from "../../api/reasons.ts";
 import { conditionsNow } from "../../runtime/controller/conditions.ts";
 import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
-import { dependentsOf, isGood } from "../database/backups.ts";
+import { readersOf, whyNeeded } from "../database/backups.ts";
 import { isArchived } from "../desired/store.ts";
-import { type Backup, backups } from "../kinds/sampledb-io.ts";
+import { backups, restores } from "../kinds/sampledb-io.ts";
 import { begin, follow, release, taskOf } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import type { BackupState } from "./state.ts";
@@ -19,7 +19,7 @@ const lookAgainSeconds = 10;
 const tryAgainSeconds = 60;
 
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
-  const { backup, db, run, lock } = scope;
+  const { backup, db, run, lock, deps } = scope;
   const { label } = backup.status ?? {};
   if (run && taskOf(run) !== "expire") {
     await release(scope, run); // its Pod is told to end; what it had copied is removed by the next expiry
@@ -41,7 +41,7 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     return await tell(scope, reasons.artefactRemoving, `${removing}; it is tried again: ${wordsOf(stands)}`, tryAgainSeconds);
   }
   if (!(db && isArchived(db))) return await tell(scope, reasons.artefactNeeded, unreachable);
-  const needed = whyNeeded(backup, scope.siblings);
+  const needed = whyNeeded(backup, scope.siblings, readersOf(backup, deps.cache.watched(restores).list()));
   if (needed) return await tell(scope, reasons.artefactNeeded, needed);
   if (lock) return await tell(scope, reasons.artefactRemoving, `${removing}, when Job ${lock.metadata.name} has ended`);
   await begin(scope, db, { task: "expire", label });
@@ -54,19 +54,6 @@ const unreachable =
 
 const wordsOf = (stands: BackupState | "lost") =>
   stands === "lost" ? "its Pod was lost" : "message" in stands ? stands.message : stands.kind;
-
-/** Why the artefact must stay. Also asked at admission. */
-export function whyNeeded(backup: Backup, siblings: readonly Backup[]): string | undefined {
-  const dependents = dependentsOf(backup, siblings).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const names = dependents.map(({ metadata }) => metadata.name);
-  if (names.length > 0) return `these build on it: ${names.join(", ")}; delete them first, or set deletionPolicy to Retain`;
-  const others = siblings.filter(
-    (other) => other.metadata.uid !== backup.metadata.uid && isGood(other) && other.metadata.deletionTimestamp === undefined,
-  );
-  if (isGood(backup) && others.length === 0)
-    return "it is the last good backup of its SampleDB; make another one first, or set deletionPolicy to Retain";
-  return undefined;
-}
 
 /** Only the condition changes: the rest says what lies in the repository. */
 async function tell(

@@ -1,8 +1,7 @@
 // Whether the name of the destination is free. Asked before anything is made: a Restore never touches what is there.
-import { conditionTypes } from "../../api/conditions.ts";
 import { reasons } from "../../api/reasons.ts";
+import { hasEnded } from "../database/backups.ts";
 import type { Restore } from "../kinds/sampledb-io.ts";
-import { conditionOf } from "../telling/events.ts";
 import type { Scope } from "./scope.ts";
 import { failed, type RestoreState } from "./state.ts";
 
@@ -14,18 +13,12 @@ export function taken({
 }: Pick<Scope, "restore" | "destination" | "claims" | "rivals">): RestoreState | undefined {
   const name = restore.spec.destination.sampleDBName;
   if (destination) return failed(reasons.destinationTaken, `SampleDB ${name} is there already`);
-  const first = rivals.find((rival) => isOpen(rival) && isBefore(rival, restore));
+  const first = rivals.find((rival) => !hasEnded(rival) && isBefore(rival, restore));
   if (first) return failed(reasons.destinationTaken, `Restore ${first.metadata.name} makes SampleDB ${name} already`);
   const [left] = claims;
   return left === undefined
     ? undefined
     : failed(reasons.destinationTaken, `claim ${left} of an earlier SampleDB ${name} is there: a restore needs a name without volumes`);
-}
-
-/** Not over: another one of the same name would meet it. */
-function isOpen({ status }: Restore): boolean {
-  const told = conditionOf(status, conditionTypes.succeeded)?.status;
-  return told !== "True" && told !== "False";
 }
 
 function isBefore({ metadata: a }: Restore, { metadata: b }: Restore): boolean {

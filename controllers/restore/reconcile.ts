@@ -7,6 +7,7 @@ import { reasons } from "../../api/reasons.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
+import { hasEnded } from "../database/backups.ts";
 import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { taken } from "./destination.ts";
@@ -32,7 +33,7 @@ export async function reconcile(request: Request, deps: Dependencies): Promise<R
 }
 
 async function keep(scope: Scope): Promise<Result> {
-  if (isOver(scope.restore)) {
+  if (hasEnded(scope.restore)) {
     if (scope.run) await release(scope);
     return awaitChange;
   }
@@ -65,7 +66,7 @@ const inPlace =
 /** A Restore that is deleted before the data is whole leaves nothing. Afterwards the SampleDB is the user's. */
 async function end(scope: Scope): Promise<Result | typeof finished> {
   const { restore, destination } = scope;
-  if (!isOver(restore) && !(isFilled(restore) && destination)) await clear(scope);
+  if (!hasEnded(restore) && !(isFilled(restore) && destination)) await clear(scope);
   else await release(scope);
   return finished;
 }
@@ -78,11 +79,6 @@ async function clear(scope: Scope): Promise<void> {
 /** The stored status says that the data is whole. */
 function isFilled({ status }: Restore): boolean {
   return status?.systemIdentifier !== undefined;
-}
-
-function isOver({ status }: Restore): boolean {
-  const told = conditionOf(status, conditionTypes.succeeded)?.status;
-  return told === "True" || told === "False";
 }
 
 async function tell({ restore, deps, objects }: Scope, state: RestoreState): Promise<void> {

@@ -51,7 +51,12 @@ describe.runIf(isLocal)("backups", () => {
     await store.makeBucket(bucket);
     await namespace.apply(JSON.stringify(await bucketSecrets(store, bucket)));
     await namespace.apply(
-      JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "passphrase" }, stringData: { passphrase: "correct horse battery" } }),
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "passphrase" },
+        stringData: { passphrase: "correct horse battery" },
+      }),
     );
     const backup = { repository: { s3: bucketFields(store, url, bucket) }, encryptionSecretName: "passphrase" };
     database = await Database.apply(namespace, sampleDB({ name: "orders", replicas: 2, synchronousReplication: "Required", backup }));
@@ -85,7 +90,10 @@ describe.runIf(isLocal)("backups", () => {
     const { restored } = await restore("latest", { source: { backupName: "incremental" } });
     const rows = Number(await restored.sql("SELECT count(*) FROM ledger"));
     expect(rows).toBeGreaterThanOrEqual(report.acknowledged);
-    const { restored: earlier, status } = await restore("earlier", { source: { sampleDBName: "orders" }, target: { type: "Time", time: moment } });
+    const { restored: earlier, status } = await restore("earlier", {
+      source: { sampleDBName: "orders" },
+      target: { type: "Time", time: moment },
+    });
     expect(await earlier.sql(sum)).toBe(before);
     expect(Date.parse(status.recoveredToTime ?? "")).toBeLessThanOrEqual(Date.parse(moment));
     await over<BackupStatus>("backup", status.firstBackupName ?? "", "True");

@@ -49,7 +49,10 @@ describe("Latest, in the two containers of its Job", () => {
 
   test("once more, it tells the same and changes nothing; for another Restore the data is foreign", async () => {
     const before = await stage.shell("stat -c %y /tmp/volumes/latest/data/global/pg_control");
-    expect(await stage.restore({ target: latest, volume: "latest" })).toMatchObject({ outcome: "succeeded", reachedTime: stage.history.lastCommit });
+    expect(await stage.restore({ target: latest, volume: "latest" })).toMatchObject({
+      outcome: "succeeded",
+      reachedTime: stage.history.lastCommit,
+    });
     const other = await stage.restore({ target: latest, volume: "latest", uid: "another" });
     expect(other).toMatchObject({ outcome: "failed", reason: "DataForeign", message: expect.stringContaining("restored.json") });
     expect(await stage.shell("stat -c %y /tmp/volumes/latest/data/global/pg_control")).toBe(before);
@@ -70,7 +73,8 @@ describe("Latest, in the two containers of its Job", () => {
 
   test("nothing that a superuser left behind has had an effect, or is left", async () => {
     const questions = {
-      "SELECT count(*) FROM pg_file_settings WHERE name NOT LIKE 'lc%' AND name NOT IN ('default_text_search_config', 'datestyle', 'timezone')": "0",
+      "SELECT count(*) FROM pg_file_settings WHERE name NOT LIKE 'lc%' AND name NOT IN ('default_text_search_config', 'datestyle', 'timezone')":
+        "0",
       "SHOW work_mem": "4MB",
       "SHOW shared_preload_libraries": "",
       "SHOW default_text_search_config": "pg_catalog.german",
@@ -160,7 +164,12 @@ test.each(targets)("the rows of $title", async ({ title, target, label, rows: ex
 });
 
 const window = expect.stringMatching(/from 20\S+Z to 20\S+Z can$/);
-const refusals: readonly { title: string; asked: (history: History) => { target: Target; label?: string }; reason: string; message?: unknown }[] = [
+const refusals: readonly {
+  title: string;
+  asked: (history: History) => { target: Target; label?: string };
+  reason: string;
+  message?: unknown;
+}[] = [
   {
     title: "a time before the first backup's end",
     asked: ({ time }) => ({ target: { type: "Time", value: moved(time, -60) } }),
@@ -179,14 +188,22 @@ const refusals: readonly { title: string; asked: (history: History) => { target:
     reason: "TargetOutsideWindow",
     message: window,
   },
-  { title: "a time without a zone", asked: () => ({ target: { type: "Time", value: "2026-11-18T02:00:00" } }), reason: "TargetOutsideWindow" },
+  {
+    title: "a time without a zone",
+    asked: () => ({ target: { type: "Time", value: "2026-11-18T02:00:00" } }),
+    reason: "TargetOutsideWindow",
+  },
   {
     title: "a place before the first backup's end",
     asked: () => ({ target: { type: "LSN", value: "0/1000028" } }),
     reason: "TargetOutsideWindow",
     message: expect.stringMatching(/from 0\/[0-9A-F]+ to 0\/[0-9A-F]+ can$/),
   },
-  { title: "a place after the end of the archive", asked: () => ({ target: { type: "LSN", value: "1/0" } }), reason: "TargetOutsideWindow" },
+  {
+    title: "a place after the end of the archive",
+    asked: () => ({ target: { type: "LSN", value: "1/0" } }),
+    reason: "TargetOutsideWindow",
+  },
   { title: "a timeline that never was", asked: () => ({ target: { type: "Latest", timeline: 7 } }), reason: "TargetNotFound" },
   { title: "a backup that is not there", asked: () => ({ target: latest, label: "20200101-000000F" }), reason: "BackupMissing" },
 ];
@@ -216,7 +233,11 @@ describe("with a segment missing after the first backup", () => {
 
   test("Latest fails and names it", async () => {
     const outcome = await stage.restore({ target: latest, volume: "gap", ...gone });
-    expect(outcome).toEqual({ outcome: "failed", reason: "TargetAcrossGap", message: expect.stringMatching(new RegExp(`^segment ${missing} is missing.*Z can`)) });
+    expect(outcome).toEqual({
+      outcome: "failed",
+      reason: "TargetAcrossGap",
+      message: expect.stringMatching(new RegExp(`^segment ${missing} is missing.*Z can`)),
+    });
     expect(stage.files("gap")).toEqual(["server.lock"]);
   });
 
@@ -241,7 +262,11 @@ test("a segment with another content, which pgBackRest gives without an error, e
 pgbackrest --config=/tmp/source.conf --stanza=${stanza} --pg1-path=/tmp/control --repo=1 archive-get ${name} /tmp/segment
 rm ${path}; printf X | dd of=/tmp/segment bs=1 seek=100 conv=notrunc status=none; cp /tmp/segment ${path.replace(/\.zst$/, "")}`;
   const outcome = await stage.restore({ target: latest, volume: "flipped", ...(await stage.damaged("flipped", script)) });
-  expect(outcome).toEqual({ outcome: "failed", reason: "ArchiveCutShort", message: `${name} could not be read: its content is not what was archived` });
+  expect(outcome).toEqual({
+    outcome: "failed",
+    reason: "ArchiveCutShort",
+    message: `${name} could not be read: its content is not what was archived`,
+  });
 });
 
 test("a damaged file of the backup ends the restore, and is named", async () => {
@@ -262,7 +287,11 @@ describe("with a segment that can't be read for a while", () => {
 
   test("the restore fails, and leaves data that starts nowhere", async () => {
     const outcome = await stage.restore({ target: latest, volume: "again", ...place });
-    expect(outcome).toEqual({ outcome: "failed", reason: "ArchiveCutShort", message: expect.stringMatching(new RegExp(`^${name} .*Permission denied`)) });
+    expect(outcome).toEqual({
+      outcome: "failed",
+      reason: "ArchiveCutShort",
+      message: expect.stringMatching(new RegExp(`^${name} .*Permission denied`)),
+    });
     expect(stage.files("again")).toContain("restoring");
   });
 
@@ -281,7 +310,9 @@ describe("with a segment that can't be read for a while", () => {
 
 test("an encrypted repository", async () => {
   const place = ["repo1-path=/tmp/encrypted", "repo1-cipher-type=aes-256-cbc"];
-  expect(await stage.restore({ target: latest, volume: "encrypted", place, readOnly: "encrypted" })).toMatchObject({ outcome: "succeeded" });
+  expect(await stage.restore({ target: latest, volume: "encrypted", place, readOnly: "encrypted" })).toMatchObject({
+    outcome: "succeeded",
+  });
   expect(await stage.ask("encrypted", rows)).toEqual([all]);
 });
 
