@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from archive_segments import SEGMENT_SIZE, STORED, examine, left_timelines, name_of, number_of, position, stretches, whole_segments
+from backup_report import VERIFIED
 from store_faults import Fault
 
 UTC = datetime.timezone.utc
@@ -73,10 +74,11 @@ def closed_at(files):
 
 
 def good_backups(stanza, label):
-    """Oldest first. A backup with a damaged page counts for nothing."""
-    there = [each for each in stanza.get("backup", []) if not each.get("error")]
+    """Oldest first. One that was never found good is used on a person's word only; one with a damaged page never."""
+    whole = [each for each in stanza["backup"] if not each.get("error")]
+    there = [each for each in whole if VERIFIED in (each.get("annotation") or {})]
     if label is not None:
-        there = [each for each in there if each["label"] == label]
+        there = [each for each in whole if each["label"] == label]
         if not there:
             raise Fault("BackupMissing", f"the repository has no good backup {label}")
     if not there:

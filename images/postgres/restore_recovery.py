@@ -19,7 +19,7 @@ SECONDS_FOR_A_LOOK = 60
 SECONDS_FOR_A_LISTING = 600
 SECONDS_BETWEEN_LOOKS = float(os.environ.get("SECONDS_BETWEEN_LOOKS", 1))
 #: How much of the log PostgreSQL keeps on the volume while it replays: `max_wal_size` by its default.
-LOG_KEPT = 64 * SEGMENT_SIZE
+LOG_KEPT = int(os.environ.get("LOG_KEPT", 64 * SEGMENT_SIZE))
 TOO_LATE = {
     "Time": "the archive has no commit after the asked time: restored to its end",
     "LSN": "the archive has nothing after the asked place: restored to its end",

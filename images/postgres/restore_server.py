@@ -87,8 +87,8 @@ class Server:
                 opened.write(text)
 
     def environment(self):
-        ours = {name: os.environ[name] for name in ("MOUNTED", "MEMORY", "VOLUME", "SECONDS_TO_FETCH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
-        return {"PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "WORK": WORK, **ours}
+        ours = {name: os.environ[name] for name in ("MOUNTED", "MEMORY", "VOLUME", "SECONDS_TO_FETCH", "SECONDS_FOR_A_SEGMENT", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
+        return {"PATH": f"{self.bin}:{os.environ['PATH']}", "LANG": "C.UTF-8", "TZ": "UTC", "WORK": WORK, **ours}
 
     def recover(self, settings):
         """Replays the log and promotes. False where PostgreSQL has reached the end of the archive before its target."""
