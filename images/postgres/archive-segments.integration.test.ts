@@ -148,6 +148,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
+/** What is missing, and the archive of which it is. */
+const upToFour: Readonly<Record<string, readonly string[]>> = {
+  none: stored(1, 2, 3, 4),
+  [name(1, 2)]: stored(1, 1),
+  [name(1, 3)]: stored(1, 2, 4),
+  [name(1, 4)]: stored(1, 2, 3),
+};
+
 const program = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -161,6 +169,10 @@ try:
     found.append(it.examine([], {}, "000000010000000000000002", 2))
 except ValueError as error:
     found.append(str(error))
+found.append([
+    it.first_missing(it.examine(it.whole_segments(paths), {}, "000000010000000000000002"), "000000010000000000000002", "000000010000000000000004")
+    for paths in json.loads(sys.argv[3])
+])
 found.append(it.history_paths(["00000002.history", "0000000A.history", "archive.info", "0000000100000000/x"]))
 print(json.dumps(found))
 `;
@@ -169,15 +181,22 @@ let found: unknown[];
 
 beforeAll(async () => {
   const input = JSON.stringify(Object.values(cases).map((each) => ({ first: name(1, 2), ...each })));
-  found = JSON.parse(await run("python3", ["-ISBc", program, join(import.meta.dirname), input]));
+  found = JSON.parse(await run("python3", ["-ISBc", program, join(import.meta.dirname), input, JSON.stringify(Object.values(upToFour))]));
 });
 
-test.each(Object.entries(cases).map(([what, expected], index) => ({ what, expected, index })))("a restore from an archive: $what", ({ expected, index }) => {
-  expect(found[index]).toEqual([expected.newest, expected.gaps ?? [], expected.on ?? 1]);
+test.each(Object.entries(cases).map(([what, expected], index) => ({ what, expected, index })))(
+  "a restore from an archive: $what",
+  ({ expected, index }) => {
+    expect(found[index]).toEqual([expected.newest, expected.gaps ?? [], expected.on ?? 1]);
+  },
+);
+
+test("the first missing segment on the way from the second to the fourth is named, also where nothing is there after it", () => {
+  expect(found.at(-2)).toEqual(Object.keys(upToFour).map((each) => (each === "none" ? null : each)));
 });
 
 test("a timeline whose history is not there can't be followed", () => {
-  expect(found.at(-2)).toBe("the history of timeline 2 does not go through timeline 1");
+  expect(found.at(-3)).toBe("the history of timeline 2 does not go through timeline 1");
 });
 
 test("histories are found by the number of their timeline", () => {

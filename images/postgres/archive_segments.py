@@ -122,6 +122,16 @@ def examine(segments, histories, first, timeline=None, after=None, size=SEGMENT_
     return Found(newest and name_of(*newest, size), gaps, wanted)
 
 
+def first_missing(found, first, last, size=SEGMENT_SIZE):
+    """The first segment that a restore from `first` lacks: before a gap, or on the way to `last`. None where it lacks none."""
+    if found.gaps:
+        return found.gaps[0].first
+    if found.newest is None:
+        return first
+    timeline, number = number_of(found.newest, size)
+    return name_of(timeline, number + 1, size) if number < number_of(last, size)[1] else None
+
+
 def gap_of(timeline, first, last, size):
     return Gap(name_of(timeline, first, size), name_of(timeline, last, size), last - first + 1)
 

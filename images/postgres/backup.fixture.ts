@@ -263,12 +263,13 @@ export class Stage {
   /** Restores a backup and what the archive has after it; resolves to the answer of the restored server. */
   async restore(label: string, query: string): Promise<string> {
     const script = `
-      exec 3>&1 >&2; rm -rf /tmp/restored; mkdir -m 0700 /tmp/restored
+      rm -rf /tmp/restored; mkdir -m 0700 /tmp/restored
       pgbackrest restore --set=${label} --pg1-path=/tmp/restored
       pg_ctl start --pgdata=/tmp/restored --log=/tmp/restored.log --wait --options="-c listen_addresses= -c unix_socket_directories=/tmp/restored -c archive_mode=off"
       until [ "$(psql -XAth /tmp/restored -c 'select pg_is_in_recovery()')" = f ]; do sleep 0.1; done
-      psql -XAth /tmp/restored -c "${query}" >&3
-      pg_ctl stop --pgdata=/tmp/restored --mode=immediate`;
+      answer=$(psql -XAth /tmp/restored -c "${query}")
+      pg_ctl stop --pgdata=/tmp/restored --mode=immediate
+      echo "$answer"`;
     const { code, text } = await this.containers.run(["bash", "-ec", script], { env: this.#repositoryEnvironment });
     if (code !== 0) throw new Error(text);
     return text.split("\n").at(-1) ?? "";

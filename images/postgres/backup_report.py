@@ -119,7 +119,7 @@ def fault_of_run(fault, hosts):
         reason = "BackupRunning"
     elif re.search("unable to check pg|unable to find (a )?primary|access denied", text) or any(f"'{host}" in text for host in hosts):
         reason = "InstanceUnreachable"
-    elif fault.reason == "StoreFailed" and text:
+    elif fault.reason == "StoreFailed":
         reason = "BackupFailed"
     else:
         reason = fault.reason
