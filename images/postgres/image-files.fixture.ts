@@ -73,14 +73,18 @@ export class Containers {
     chownSync(this.path(name), user, 0);
   }
 
-  /** Below `/tmp`, the paths in `readOnly` can't be written. `unnamed`: the user has no name there, as on OpenShift. */
-  spawn(command: readonly string[], { env = {}, readOnly = [], unnamed = false }: ContainerOptions = {}): ChildProcess {
+  /**
+   * Below `/tmp`, the paths in `readOnly` can't be written, and that of `small` is a volume of its own with that many bytes. `unnamed`: the
+   * user has no name there, as on OpenShift.
+   */
+  spawn(command: readonly string[], { env = {}, readOnly = [], small, unnamed = false }: ContainerOptions = {}): ChildProcess {
     const mounts = [
       "mount --bind $files $files",
       "mount --rbind /dev $files/dev",
       "mount -t proc proc $files/proc",
       "mount --bind $shared $files/tmp",
       ...readOnly.map((path) => `mount --bind $files/tmp/${path} $files/tmp/${path}; mount -o remount,bind,ro $files/tmp/${path}`),
+      ...(small ? [`mount -t tmpfs -o size=${small.bytes},uid=${user} tmpfs $files/tmp/${small.path}`] : []),
       "mount --bind $shared/hosts $files/etc/hosts",
       ...(unnamed ? ["mount --bind $shared/passwd $files/etc/passwd"] : []),
       "mount -o remount,bind,ro $files",
@@ -137,6 +141,7 @@ const imagePath = "/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin";
 interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly readOnly?: readonly string[];
+  readonly small?: { readonly path: string; readonly bytes: number };
   readonly unnamed?: boolean;
 }
 

@@ -10,7 +10,7 @@ archive="archive_command=pgbackrest --config=/tmp/source.conf --stanza=uid-17-1 
 options="-c listen_addresses= -c unix_socket_directories=/tmp/source -c archive_mode=on -c '$archive' -c fsync=off -c shared_buffers=16MB"
 start() { pg_ctl -w -s -l /tmp/source/log -o "$options -c max_prepared_transactions=5 -c track_commit_timestamp=on" start; }
 ask() { psql -XAtqv ON_ERROR_STOP=1 "$@"; }
-backup() { pgbackrest backup --no-expire-auto --log-level-console=off --log-level-stderr=error "$@"; }
+backup() { pgbackrest backup --no-expire-auto --annotation=sampledb-verified=2026-11-18T02:00:00Z --log-level-console=off --log-level-stderr=error "$@"; }
 archived() { ask -c "SELECT pg_switch_wal()" > /dev/null; until [ "$(ls "$PGDATA"/pg_wal/archive_status/*.ready 2>/dev/null)" = "" ]; do sleep 0.05; done; }
 
 start

@@ -51,6 +51,8 @@ interface Asked {
   readonly volume: string;
   readonly parts?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Bytes that the volume has, where it has few. */
+  readonly bytes?: number;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look at what the program says
@@ -175,10 +177,12 @@ export class RestoreStage {
   }
 
   /** The next container of the same Job. It has of the mounted files what is below `run`, or `clean`. */
-  async again({ volume, parts = [], readOnly = "store", env = {} }: Pick<Asked, "volume" | "parts" | "readOnly" | "env">) {
+  async again({ volume, parts = [], readOnly = "store", env = {}, bytes }: Omit<Asked, "target">) {
     await this.shell(`mkdir -p /tmp/volumes/${volume}`);
     return this.containers.spawn(["run-restore", ...parts], {
       readOnly: [readOnly],
+      unnamed: true,
+      ...(bytes === undefined ? {} : { small: { path: `volumes/${volume}`, bytes } }),
       env: {
         MOUNTED: parts[0] === "clean" ? "/tmp/clean" : "/tmp/run",
         MEMORY: "/tmp/run-memory",

@@ -1,5 +1,5 @@
 // run-restore: every target gives the rows that it says and no others; what can't be restored fails with a name, never with fewer rows.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ended } from "./image-files.fixture.ts";
 import { type History, passwords, RestoreStage, stanza, type Target } from "./restore.fixture.ts";
@@ -25,9 +25,9 @@ describe("Latest, in the two containers of its Job", () => {
   });
 
   test("recovered data that is not clean yet starts in no Pod", async () => {
-    const env = { VOLUME: "/tmp/volumes/latest", PATRONI_NAME: "new-0" };
-    const { code, text } = await stage.containers.run(["entrypoint", "patroni"], { env });
-    expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining("restore") });
+    const script = "sed s#/var/lib/postgresql#/tmp/volumes/latest# /usr/local/bin/entrypoint > /tmp/entrypoint; sh /tmp/entrypoint patroni";
+    const { code, text } = await stage.containers.run(["sh", "-c", script]);
+    expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining("no server is started") });
   });
 
   test("the second container needs neither keys nor the repository, and tells the facts", async () => {
@@ -127,7 +127,7 @@ const targets: readonly Case[] = [
     orders: true,
     more: ({ labels }) => ({ label: labels[0] }),
   },
-  { title: "a place in the log", target: ({ lsn }) => ({ type: "LSN", value: lsn }), rows: "1 2 3 4", orders: true },
+  { title: "a place in the log", target: ({ lsn }) => ({ type: "LSN", value: lsn }), rows: "1 2 3", orders: true },
   {
     title: "a transaction, of which only the low 32 bits are in the log",
     target: ({ transaction }) => ({ type: "TransactionID", value: String(BigInt(transaction) + (7n << 32n)) }),
@@ -270,9 +270,10 @@ rm ${path}; printf X | dd of=/tmp/segment bs=1 seek=100 conv=notrunc status=none
 });
 
 test("a damaged file of the backup ends the restore, and is named", async () => {
-  const script = `cd ../../../backup/${stanza}/${stage.history.labels[0]}; file=$(find . -type f -size +100k | head -1); chmod u+w $file
-printf XXXX | dd of=$file bs=1 seek=50000 conv=notrunc status=none`;
-  const outcome = await stage.restore({ target: latest, volume: "damaged", ...(await stage.damaged("damaged", script)) });
+  const script = `cd ../../../backup/${stanza}/${stage.history.labels[0]}; file=$(find bundle -type f -size +100k | head -1); chmod u+w $file
+head -c 1000 /dev/urandom | dd of=$file bs=1 seek=50000 conv=notrunc status=none`;
+  const damaged = await stage.damaged("damaged", script);
+  const outcome = await stage.restore({ target: latest, label: stage.history.labels[0], volume: "damaged", ...damaged });
   expect(outcome).toEqual({ outcome: "failed", reason: "RepositoryFileBad", message: expect.stringMatching(/base|global|bundle/) });
 });
 
@@ -327,7 +328,7 @@ fi
 exec /usr/bin/pgbackrest "$@"`,
   );
   await stage.shell("chmod +x /tmp/bin/pgbackrest");
-  const env = { PATH: "/tmp/bin:/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin" };
+  const env = { SECONDS_FOR_A_SEGMENT: "5", PATH: "/tmp/bin:/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin" };
   const running = await stage.begin({ target: latest, volume: "cut", place: stage.bucket, env });
   const end = ended(running);
   await stage.until("the third segment is asked for", () => existsSync(stage.containers.path("third")));
@@ -350,8 +351,17 @@ exec /usr/bin/pgbackrest "$@"`,
 test.each(["data/PG_VERSION", "initializing", "leftovers/000000010000000000000001"])("a volume with %s on it is foreign", async (file) => {
   const volume = `foreign-${file.replaceAll("/", "-")}`;
   const path = stage.containers.path("volumes", volume, file);
-  mkdirSync(`${path}/..`, { recursive: true });
   await stage.shell(`mkdir -p $(dirname /tmp/volumes/${volume}/${file}); echo kept > /tmp/volumes/${volume}/${file}`);
   expect(await stage.restore({ target: latest, volume })).toMatchObject({ outcome: "failed", reason: "DataForeign" });
   expect(existsSync(path)).toBe(true);
+});
+
+test("a volume that is too small is refused with what it needs, and nothing is written", async () => {
+  const outcome = await stage.restore({ target: latest, volume: "small", bytes: 30_000_000 });
+  expect(outcome).toMatchObject({ outcome: "failed", reason: "VolumeTooSmall", message: expect.stringMatching(/at least \d+\.\d MiB: 29\.\d MiB for the data/) });
+});
+
+test("a volume that turns out too small while the log is replayed is told as such", async () => {
+  const outcome = await stage.restore({ target: latest, volume: "full", bytes: 100_000_000, env: { LOG_KEPT: "0" } });
+  expect(outcome).toEqual({ outcome: "failed", reason: "VolumeTooSmall", message: "the volume was full before the end of the recovery" });
 });

@@ -7,7 +7,20 @@ import datetime
 import re
 from typing import NamedTuple
 
-from archive_segments import SEGMENT_SIZE, STORED, examine, left_timelines, name_of, number_of, position, stretches, whole_segments
+from archive_segments import (
+    SEGMENT_SIZE,
+    STORED,
+    examine,
+    first_missing,
+    gap_of,
+    left_timelines,
+    name_of,
+    number_of,
+    position,
+    stretches,
+    whole_segments,
+)
+from backup_report import VERIFIED
 from store_faults import Fault
 
 UTC = datetime.timezone.utc
@@ -73,10 +86,11 @@ def closed_at(files):
 
 
 def good_backups(stanza, label):
-    """Oldest first. A backup with a damaged page counts for nothing."""
-    there = [each for each in stanza.get("backup", []) if not each.get("error")]
+    """Oldest first. One that was never found good is used on a person's word only; one with a damaged page never."""
+    whole = [each for each in stanza["backup"] if not each.get("error")]
+    there = [each for each in whole if VERIFIED in (each.get("annotation") or {})]
     if label is not None:
-        there = [each for each in there if each["label"] == label]
+        there = [each for each in whole if each["label"] == label]
         if not there:
             raise Fault("BackupMissing", f"the repository has no good backup {label}")
     if not there:
@@ -104,21 +118,28 @@ def on_timeline(backups, histories, timeline):
 
 
 def way_from(backup, archive, timeline):
-    first, there = backup["archive"]["start"], whole_segments(archive.files)
-    found = examine(there, archive.histories, first, timeline, stop_of(backup))
-    names, fork = [], None
-    if found.newest is not None:
-        end_timeline, end = number_of(found.newest)
-        for on, begin, until in stretches(first, found.timeline, archive.histories):
-            last = end if on == end_timeline else until - 1
-            names += [name_of(on, number) for number in range(begin, last + 1)]
-            if on == end_timeline:
-                fork = dict(left_timelines(archive.histories.get(found.timeline, ""))).get(on) if until is not None and end == until else None
-                break
-    if not names or number_of(names[-1])[1] < number_of(backup["archive"]["stop"])[1]:
-        missing = found.gaps[0].first if found.gaps else name_of(timeline_of(backup), number_of(names[-1])[1] + 1) if names else first
+    """Fails where a segment is missing without which the backup itself is not consistent."""
+    first, last = backup["archive"]["start"], backup["archive"]["stop"]
+    found = examine(whole_segments(archive.files), archive.histories, first, timeline, stop_of(backup))
+    if found.newest is None or number_of(found.newest)[1] < number_of(last)[1]:
+        missing = first_missing(found, first, last)
         raise Fault("TargetAcrossGap", f"segment {missing} is missing, without which the backup {backup['label']} is not consistent")
-    return Way(backup, found.timeline, names, found.gaps, fork)
+    parts = stretches(first, found.timeline, archive.histories)
+    end_timeline, end = number_of(found.newest)
+    names = [
+        name_of(on, number)
+        for on, begin, until in parts
+        if on <= end_timeline
+        for number in range(begin, end + 1 if on == end_timeline else until)
+    ]
+    left_at = next(until for on, _, until in parts if on == end_timeline)
+    fork = dict(left_timelines(archive.histories[found.timeline]))[end_timeline] if left_at == end else None
+    return Way(backup, found.timeline, names, found.gaps or behind(end_timeline, end, left_at), fork)
+
+
+def behind(timeline, end, left_at):
+    """A history tells up to where its timeline follows the former one: more segments than the archive may have yet."""
+    return [gap_of(timeline, end + 1, left_at - 1, SEGMENT_SIZE)] if left_at is not None and end + 1 < left_at else []
 
 
 class Window:

@@ -9,7 +9,7 @@ import time
 
 import restore_volume as volume
 from archive_segments import SEGMENT_SIZE, history_paths, number_of
-from backup_report import stanza_of
+from backup_report import fault_in_verification, stanza_of
 from repository_probe import connect
 from restore_plan import Archive, across_gap, checksums, plan, told
 from restore_server import WORK, Server
@@ -19,7 +19,9 @@ SECONDS_FOR_A_LOOK = 60
 SECONDS_FOR_A_LISTING = 600
 SECONDS_BETWEEN_LOOKS = float(os.environ.get("SECONDS_BETWEEN_LOOKS", 1))
 #: How much of the log PostgreSQL keeps on the volume while it replays: `max_wal_size` by its default.
-LOG_KEPT = 64 * SEGMENT_SIZE
+LOG_KEPT = int(os.environ.get("LOG_KEPT", 64 * SEGMENT_SIZE))
+#: `verify` names a damaged file only in its log.
+WITH_NAMES = {"PGBACKREST_LOG_LEVEL_STDERR": "info"}
 TOO_LATE = {
     "Time": "the archive has no commit after the asked time: restored to its end",
     "LSN": "the archive has nothing after the asked place: restored to its end",
@@ -86,9 +88,24 @@ class Recovery:
         try:
             self.pgbackrest("restore", *arguments, seconds=None, settings=settings)
         except Fault as fault:
-            raise fault_of_copy(fault) from fault
+            raise self.fault_of_copy(fault, backup["label"]) from fault
         finally:
             ended.set()
+
+    def fault_of_copy(self, fault, label):
+        """The same failure with a reason of a restore. pgBackRest does not say which file is damaged, and no word of a full volume."""
+        if is_full() or fault.reason == "RepositoryFull":
+            return Fault("VolumeTooSmall", "the volume was full before the backup was copied")
+        if fault.reason != "StoreFailed" or not fault.text:
+            return fault
+        with contextlib.suppress(Fault):
+            _, text, told = self.store.run_and_listen(
+                *("verify", f"--set={label}", "--output=text", "--verbose"), stanza=self.stanza, seconds=SECONDS_FOR_A_LISTING, settings=WITH_NAMES
+            )
+            found = fault_in_verification(text.decode("utf-8", "replace"), told, label)
+            if found:
+                return Fault("RepositoryFileBad", f"{found.message}; {fault.message}")
+        return Fault("RepositoryFileBad", fault.message)
 
     def watch_copying(self, ended, before, total):
         while not ended.wait(SECONDS_BETWEEN_LOOKS):
@@ -120,6 +137,8 @@ class Recovery:
             is_promoted = self.server.recover(settings)
         except Fault as fault:
             failure = volume.note(f"{WORK}/failure.json")
+            if is_full():
+                raise Fault("VolumeTooSmall", "the volume was full before the end of the recovery") from fault
             if failure is None:
                 raise
             raise Fault("ArchiveCutShort", f"{failure['name']} could not be read: {failure['message']}") from fault
@@ -188,10 +207,5 @@ def moment_of(text):
     return text and datetime.datetime.fromisoformat(text).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def fault_of_copy(fault):
-    """The same failure with a reason of a restore: what can't be written is on the volume, what is damaged in the repository."""
-    if fault.reason == "RepositoryFull":
-        return Fault("VolumeTooSmall", fault.message)
-    if fault.reason == "StoreFailed" and fault.text:
-        return Fault("RepositoryFileBad", fault.message)
-    return fault
+def is_full():
+    return volume.available() < SEGMENT_SIZE

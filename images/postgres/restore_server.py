@@ -87,8 +87,9 @@ class Server:
                 opened.write(text)
 
     def environment(self):
-        ours = {name: os.environ[name] for name in ("MOUNTED", "MEMORY", "VOLUME", "SECONDS_TO_FETCH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
-        return {"PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "WORK": WORK, **ours}
+        """For fetch-segment, which PostgreSQL starts."""
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        return {**ours, "PATH": f"{self.bin}:{os.environ['PATH']}", "WORK": WORK}
 
     def recover(self, settings):
         """Replays the log and promotes. False where PostgreSQL has reached the end of the archive before its target."""

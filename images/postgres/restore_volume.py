@@ -156,17 +156,20 @@ def finish(result):
     sync(VOLUME)
 
 
+def available():
+    found = os.statvfs(VOLUME)
+    return found.f_bavail * found.f_frsize
+
+
 def used():
     found = os.statvfs(VOLUME)
     return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 def check_room(data_bytes, log_bytes):
-    found = os.statvfs(VOLUME)
-    available = found.f_bavail * found.f_frsize
-    if available < data_bytes + log_bytes:
+    if available() < data_bytes + log_bytes:
         needed = f"{size(data_bytes + log_bytes)}: {size(data_bytes)} for the data and {size(log_bytes)} for the log that is replayed"
-        raise Fault("VolumeTooSmall", f"the volume has {size(available)} free, and a restore needs at least {needed}")
+        raise Fault("VolumeTooSmall", f"the volume has {size(available())} free, and a restore needs at least {needed}")
 
 
 def size(number):
