@@ -38,7 +38,7 @@ export const restoreReasons = {
     where: ["Succeeded", "event"],
     meaning: `A SampleDB of that name is there, or volumes that one has left, or another Restore makes one. ${untouched}`,
     wayOut:
-      "Make another Restore with another name. To use this name, delete what an earlier SampleDB has left ([how](databases.md#deleting)).",
+      "Make another Restore with another name. To use this name, delete what an earlier SampleDB has left ([how](databases.md#deleting-it)).",
     commands: ["kubectl get sampledbs,restores", `kubectl get pvc --selector=${labelNames.database}=NAME`],
   },
   runRecovering: {
