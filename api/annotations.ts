@@ -202,6 +202,28 @@ export const noteAnnotations = {
     meaning: "The name of the archive that this Pod adds to: the SampleDB's uid, the major version of PostgreSQL, and the generation.",
     byHand: notByHand,
   },
+  task: {
+    name: "sampledb.io/task",
+    on: "Job NAME-backup",
+    writtenBy: "the operator",
+    meaning:
+      "What the Job does: `backup`; `adopt`, to see whether the backup of a lost Pod is whole; or `expire`, to remove one from the repository.",
+    byHand: notByHand,
+  },
+  restoredBy: {
+    name: "sampledb.io/restored-by",
+    on: "what a Restore has made: the SampleDB, its first claim and Patroni's ConfigMaps",
+    writtenBy: "the operator",
+    meaning: "The uid of the Restore.",
+    byHand: notByHand,
+  },
+  restoreFound: {
+    name: "sampledb.io/restore-found",
+    on: "the first claim of a SampleDB that is being restored",
+    writtenBy: "the operator",
+    meaning: "The names of the Secrets that were there before the Restore. Where it fails, it removes the others.",
+    byHand: notByHand,
+  },
   uninstallAttempt: {
     name: "sampledb.io/uninstall-attempt",
     on: "the CustomResourceDefinitions",
@@ -238,4 +260,7 @@ export const formerPolicyAnnotation = noteAnnotations.formerPolicy.name;
 export const archiveGenerationAnnotation = noteAnnotations.archiveGeneration.name;
 export const archiveOffAnnotation = noteAnnotations.archiveOff.name;
 export const stanzaAnnotation = noteAnnotations.stanza.name;
+export const restoredByAnnotation = noteAnnotations.restoredBy.name;
+export const restoreFoundAnnotation = noteAnnotations.restoreFound.name;
+export const taskAnnotation = noteAnnotations.task.name;
 export const volumeFateAnnotation = noteAnnotations.volumeFate.name;

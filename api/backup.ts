@@ -27,10 +27,24 @@ export const backupSpec = withRules(
 export const backupStatus = z.object({
   observedGeneration: z.int().min(0).optional().describe("The generation of the spec that this status is of."),
   conditions: conditions.optional().describe("Succeeded is True when the repository holds all that a restore needs."),
-  startTime: time.optional().describe("When it began."),
+  startTime: time.optional().describe("When its Job was made."),
+  progress: z
+    .object({
+      percent: z.int().min(0).max(100).describe("How much of the data is copied."),
+      copiedBytes: z.int().min(0).optional().describe("Bytes of the database that were read so far."),
+      totalBytes: z.int().min(0).optional().describe("Bytes of the database that are to be read."),
+    })
+    .optional()
+    .describe("How far it is, in steps of at least 5 percent."),
   completionTime: time.optional().describe("When it ended."),
+  durationSeconds: z.int().min(0).optional().describe("How long all of it took, with waiting for its Pod and with verification."),
+  copySeconds: z.number().min(0).optional().describe("How long copying took."),
+  copiedBytes: z.int().min(0).optional().describe("Bytes of the database that were read for it: all of them in a full backup."),
+  bytesPerSecond: z.int().min(0).optional().describe("How fast they were read."),
+  sourcePodName: z.string().max(253).optional().describe("The instance whose data was copied."),
   databaseBytes: z.int().min(0).optional().describe("The size of the database, in bytes."),
   repositoryBytes: z.int().min(0).optional().describe("What it takes in the repository by itself, in bytes."),
+  consistentTime: time.optional().describe("When copying ended: it can be restored to this moment and later ones."),
   label: z.string().max(64).optional().describe("Its name in the repository, as pgBackRest prints it."),
   timeline: z.int().min(1).optional().describe("The timeline it ended on."),
   startLSN: lsn.optional().describe("Where it began in the write-ahead log."),
@@ -58,7 +72,8 @@ export const backupStatus = z.object({
     .object({
       time: time.describe("When it was checked."),
       walComplete: z.boolean().describe("Whether every segment that a restore needs is there."),
-      checksumsGood: z.boolean().describe("Whether every page that was copied has a good checksum."),
+      checksumsGood: z.boolean().describe("Whether every page that was copied, and every file in the repository, has a good checksum."),
+      seconds: z.number().min(0).optional().describe("How long it took."),
     })
     .optional()
     .describe("How it was checked."),

@@ -23,7 +23,7 @@ export const labels = {
     on: "Pods, claims, the StatefulSet and Patroni's ConfigMaps",
     writtenBy: "the operator; Patroni on its own objects",
     meaning:
-      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial` or `rotation` for the Pods of Jobs.",
+      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial`, `rotation`, `backup` or `restore` for the Pods of Jobs.",
   },
   role: {
     name: "sampledb.io/role",
@@ -41,6 +41,12 @@ export const labelNames = {
 
 /** On every SampleDB before the first side effect. The operator takes it off when the instances have stopped in order. */
 export const finalizer = "sampledb.io/database";
+
+/** On every Backup before its Job is made. The operator takes it off when the artefact is removed, or is to stay. */
+export const backupFinalizer = "sampledb.io/artefact";
+
+/** On every Restore before its first side effect. The operator takes it off when nothing half-made is left. */
+export const restoreFinalizer = "sampledb.io/restore";
 
 /** The reporting controller of the operator's Events. */
 export const reportingController = "sampledb.io/operator";

@@ -1,12 +1,22 @@
 // Every reason that the operator gives, in conditions, blockers and Events: once, closed, and described. docs/reasons.md is made from it.
 import { archiveReasons } from "./reasons/archive.ts";
+import { backupReasons } from "./reasons/backup.ts";
 import { blockerReasons } from "./reasons/blockers.ts";
 import { conditionReasons } from "./reasons/conditions.ts";
 import type { ConditionType, Place } from "./reasons/description.ts";
 import { eventReasons } from "./reasons/events.ts";
 import { passedOnReasons } from "./reasons/passed-on.ts";
+import { restoreReasons } from "./reasons/restore.ts";
 
-export const describedReasons = { ...conditionReasons, ...blockerReasons, ...archiveReasons, ...passedOnReasons, ...eventReasons } as const;
+export const describedReasons = {
+  ...conditionReasons,
+  ...blockerReasons,
+  ...archiveReasons,
+  ...backupReasons,
+  ...restoreReasons,
+  ...passedOnReasons,
+  ...eventReasons,
+} as const;
 
 type Described = typeof describedReasons;
 

@@ -102,10 +102,14 @@ export const restoreStatus = z.object({
   conditions: conditions.optional().describe("Succeeded is True when the restored database serves."),
   startTime: time.optional().describe("When it began."),
   completionTime: time.optional().describe("When it ended."),
+  progressPercent: z.int().min(0).max(100).optional().describe("How much of the data is copied, in steps of at least 5 percent."),
+  firstBackupName: z.string().max(253).optional().describe("The Backup of the restored database, made at once."),
   backupLabel: z.string().max(64).optional().describe("The backup that was used, as pgBackRest names it."),
   recoveredToTime: time.optional().describe("The time of the last transaction that was restored."),
   recoveredToLSN: lsn.optional().describe("The last place in the write-ahead log that was restored."),
   timeline: z.int().min(1).optional().describe("The timeline that the restored database is on."),
+  systemIdentifier: uint64.optional().describe("The database's own identity, which it shares with its source. A string: it has 64 bits."),
+  note: z.string().max(1024).optional().describe("Where the target was taken in another sense than its words: which, and why."),
 });
 
 export type RestoreSpec = z.output<typeof restoreSpec>;

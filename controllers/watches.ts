@@ -28,7 +28,7 @@ import {
 } from "./kinds/kubernetes.ts";
 import { backups, restores, sampledbs } from "./kinds/sampledb-io.ts";
 
-/** Index by `namespace/name` of the SampleDB. Of Pods: the instances. Of claims: those with data. Of Jobs: all of the database. */
+/** Index by `namespace/name` of the SampleDB. Of Pods: the instances. Of claims: those with data. Of Jobs and Backups: all of the database. */
 export const byDatabase = "database";
 /** Index of Pods: those of the repository, by `namespace/name` of the SampleDB. */
 export const byRepository = "repository";
@@ -41,7 +41,8 @@ export const ownTrials = "own-trials";
 const labelSelector = selectorOf(managedBy);
 
 export function declareWatches(cache: Cache): void {
-  for (const resource of [sampledbs, backups, restores] as readonly Resource[]) cache.watch(resource);
+  for (const resource of [sampledbs, restores] as readonly Resource[]) cache.watch(resource);
+  cache.watch(backups, { indexes: { [byDatabase]: ({ metadata, spec }) => [`${metadata.namespace}/${spec.sampleDBName}`] } });
   cache.watch(pods, { labelSelector, indexes: { [byDatabase]: ofInstances, [byRepository]: ofRepository, [byJob]: jobOf } });
   cache.watch(persistentVolumeClaims, { labelSelector, indexes: { [byDatabase]: ofData } });
   cache.watch(jobs, { labelSelector, indexes: { [byDatabase]: databaseText, [ownTrials]: runningOwnTrial } });

@@ -6,6 +6,7 @@ import { type Restore, restores, type SampleDB, sampledbs } from "../controllers
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import { allowed, denied, type Validation } from "../runtime/webhooks/admission.ts";
+import { backupGuard } from "./backup-guard.ts";
 import { namespaceGuard } from "./namespace-guard.ts";
 import { type Validator, validatorPath } from "./validator.ts";
 
@@ -13,6 +14,7 @@ import { type Validator, validatorPath } from "./validator.ts";
 export const validators: readonly Validator[] = [
   checker<SampleDB>(sampledbs, ({ spec }) => checkSampleDB(spec)),
   checker<Restore>(restores, ({ spec }) => checkRestore(spec)),
+  backupGuard,
   namespaceGuard,
 ];
 

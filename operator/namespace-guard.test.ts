@@ -12,7 +12,7 @@ const guarded = { deletionPolicy: "Delete", deletionProtection: true };
 function ask(specs: Readonly<Record<string, object>>, isSynced = true) {
   const found = Object.entries(specs).map(([name, spec]) => ({ metadata: { name, namespace: "team-a" }, spec }) as unknown as SampleDB);
   const databases = { isSynced, list: (namespace?: string) => (namespace === "team-a" ? found : []) } as unknown as Known["databases"];
-  return namespaceGuard.validate({ operation: "DELETE", name: "team-a", namespace: "team-a" } as AdmissionRequest, { databases });
+  return namespaceGuard.validate({ operation: "DELETE", name: "team-a", namespace: "team-a" } as AdmissionRequest, { databases } as Known);
 }
 
 test.each([

@@ -125,7 +125,7 @@ describe("a field that this version does not act on", () => {
       return new Set(notDone);
     });
     expect([...reasons].sort()).toEqual([
-      "Backup: Succeeded Unknown",
+      "Backup:  ",
       "Restore: Succeeded Unknown",
       "SampleDB with backup: BackupConfigured False",
       "SampleDB:  ",

@@ -6,17 +6,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { appliedAnnotation } from "../api/annotations.ts";
 import { reportingController } from "../api/labels.ts";
+import { backupController } from "../controllers/backup/controller.ts";
 import { Authority } from "../controllers/database/authority.ts";
 import type { Instance } from "../controllers/database/instance.ts";
 import { Passwords } from "../controllers/database/passwords.ts";
 import { identityOf } from "../controllers/desired/identity.ts";
 import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
-import { notSupportedControllers } from "../controllers/not-supported.ts";
 import { Patience } from "../controllers/patience.ts";
 import { type Dial, dialFor } from "../controllers/patroni/dial.ts";
 import { PatroniApi } from "../controllers/patroni/patroni-api.ts";
+import { BackgroundQuestions } from "../controllers/repository/background-questions.ts";
 import { archiveQuestions } from "../controllers/repository/questions.ts";
 import { Reports } from "../controllers/repository/reports.ts";
+import { progressQuestion, type RunProgress } from "../controllers/repository/run-progress.ts";
+import { restoreController } from "../controllers/restore/controller.ts";
 import { KnownChoices } from "../controllers/sampledb/change/choices.ts";
 import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Monitors } from "../controllers/sampledb/foundation/monitors.ts";
@@ -96,6 +99,7 @@ export async function runOperator(process: Process): Promise<void> {
   const patroni = patroniWith(authority, dial);
   const inspections = new Inspections();
   const reports = new Reports(now);
+  const patience = new Patience(now);
   const database = {
     cache,
     events,
@@ -104,7 +108,7 @@ export async function runOperator(process: Process): Promise<void> {
     operatorNamespace: namespace,
     patroni,
     inspections,
-    patience: new Patience(now),
+    patience,
     timeToReady: new TimeToReady(metrics, now),
     monitors: new Monitors({ labels: settings.podMonitorLabels, now }),
     volumes: new Volumes(now),
@@ -116,7 +120,13 @@ export async function runOperator(process: Process): Promise<void> {
   declareWatches(cache);
   manager.add(sampleDBController(database, options));
   reportDatabases(metrics, { cache, inspections, reports, leads: elector?.mayWrite ?? (() => true) });
-  for (const controller of notSupportedControllers({ cache, now }, options)) manager.add(controller);
+  const backup = {
+    ...{ cache, events, authority, patience, now, images: settings.postgresImages },
+    progress: new BackgroundQuestions<RunProgress>(now),
+    progressQuestion: progressQuestion(authority, dial),
+  };
+  manager.add(backupController(backup, options));
+  manager.add(restoreController({ ...backup, passwords }, options));
 
   let webhooks: Webhooks | undefined;
   const checks = { healthz: alive(), readyz: ready(manager, () => webhooks, signal) };

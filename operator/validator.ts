@@ -1,5 +1,5 @@
 // A webhook that says yes or no: of what the API server asks it, and what it answers.
-import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
+import type { Backup, Restore, SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import type { Cached } from "../runtime/cache/cache.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import type { AdmissionRequest, Validation } from "../runtime/webhooks/admission.ts";
@@ -8,6 +8,8 @@ import type { FailurePolicy, Operation } from "../runtime/webhooks/configuration
 /** What the operator knows beside the request, once it runs; the manifests are made without it. */
 export interface Known {
   readonly databases: Cached<SampleDB>;
+  readonly backups: Cached<Backup>;
+  readonly restores: Cached<Restore>;
 }
 
 export interface Validator {

@@ -1,5 +1,5 @@
 // The operator's webhooks: their server and its certificate.
-import { sampledbs } from "../controllers/kinds/sampledb-io.ts";
+import { backups, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import type { CertifiedKey } from "../runtime/certificates/issue.ts";
 import type { KubeClient } from "../runtime/kube/client.ts";
@@ -56,7 +56,7 @@ export async function startWebhooks(deps: Dependencies): Promise<Webhooks | unde
     log,
     listener: metrics.webhooks,
   });
-  const known = { databases: cache.watch(sampledbs) };
+  const known = { databases: cache.watched(sampledbs), backups: cache.watched(backups), restores: cache.watched(restores) };
   for (const { path, validate } of validators) server.validate(path, (request) => validate(request, known));
   const port = await server.listen();
   return {

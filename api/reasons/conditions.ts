@@ -12,7 +12,7 @@ export const conditionReasons = {
   },
   invalidSpec: {
     name: "InvalidSpec",
-    where: ["Ready", "UpToDate"],
+    where: ["Ready", "UpToDate", "Succeeded", "event"],
     meaning:
       "The operator can't act on the spec. The webhook that refuses such a spec was off when it was written. The operator changes nothing until the spec is valid. Instances that run go on, and fail over by themselves.",
     wayOut: "Correct the fields that the message names.",
@@ -201,8 +201,8 @@ export const conditionReasons = {
     name: "NotSupportedByThisVersion",
     where: ["Ready", "UpToDate", "BackupConfigured", "Succeeded"],
     meaning:
-      "The spec asks for something that this version of the operator does not do: backups, restores, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before. Its write-ahead log is archived where `spec.backup` asks for it, and no backup is made.",
+      "The spec asks for something that this version of the operator does not do: schedules and retention of backups, restores, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before, and a Backup is made for each object of that kind.",
     wayOut:
-      "Back the database up by other means. For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
+      "Make Backups yourself, as by a CronJob. For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
   },
 } as const satisfies Descriptions;

@@ -9,7 +9,14 @@ import { authorityName, authoritySecret, certificateSecret, keptIn, pairIn, repo
 import type { DatabaseIdentity } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { secrets } from "../kinds/kubernetes.ts";
-import { type ClientRole, clientCertificate, renewalDue, repositoryCertificate, rotateCertificates } from "./certificates.ts";
+import {
+  backupCertificate,
+  type ClientRole,
+  clientCertificate,
+  renewalDue,
+  repositoryCertificate,
+  rotateCertificates,
+} from "./certificates.ts";
 import { refuseForeign, writeOver } from "./secrets.ts";
 
 export interface AuthorityOptions {
@@ -84,6 +91,13 @@ export class Authority {
     const identity = { ...(await clientCertificate(seen.kept, database, role, now)), authorities: seen.kept.bundle };
     seen.clients.set(role, identity);
     return identity;
+  }
+
+  /** A new certificate for one backup run. Undefined before `ensure` has seen the database, and where the authority's key is lost. */
+  async certificateForBackup(database: DatabaseIdentity, lifetimeMs: number): Promise<ClientIdentity | undefined> {
+    const kept = this.#seen.get(database.uid)?.kept;
+    const issued = kept && (await backupCertificate(kept, database, lifetimeMs, this.#options.now()));
+    return issued && { ...issued, authorities: kept.bundle };
   }
 
   /**

@@ -43,7 +43,7 @@ const clientLifetimesMs = {
 export type ClientRole = keyof typeof clientLifetimesMs;
 
 /** The last part of a certificate's name. Programs authorise by it. */
-export type Role = "authority" | "server" | "repository" | ClientRole;
+export type Role = "authority" | "server" | "repository" | "backup" | ClientRole;
 
 /** Against a loop without an end. More than one action is rare: it takes names that changed while the authority is due. */
 const mostSteps = 10;
@@ -103,6 +103,26 @@ export async function repositoryCertificate(
     dnsNames: serviceNames(`${database.name}-repository`, database.namespace),
     usages: ["server"],
     lifetimeMs: serverLifetimeMs,
+    now,
+  });
+}
+
+/**
+ * The certificate of one backup run, whose Pod calls the instances and answers the operator. It lives for as long as the run may take.
+ * Undefined where the key of the authority that the instances trust is lost.
+ */
+export async function backupCertificate(
+  kept: Kept,
+  database: DatabaseName,
+  lifetimeMs: number,
+  now: Date,
+): Promise<CertifiedKey | undefined> {
+  const authority = signingAuthority(kept, now);
+  if (authority === undefined) return undefined;
+  return await issueCertificate(authority, {
+    commonName: certificateName(database, "backup"),
+    usages: ["client", "server"],
+    lifetimeMs,
     now,
   });
 }

@@ -21,7 +21,7 @@ export function repositorySecret(db: Pick<SampleDB, "metadata">, served: Served)
   return tlsSecret(db, namesOf(db).repository, served);
 }
 
-function tlsSecret(db: Pick<SampleDB, "metadata">, name: string, { bundle, certificate, key }: Served): Secret {
+export function tlsSecret(db: Pick<SampleDB, "metadata">, name: string, { bundle, certificate, key }: Served): Secret {
   const data = { "ca.crt": btoa(bundle), "tls.crt": btoa(certificate), "tls.key": btoa(key) };
   return { apiVersion: "v1", kind: "Secret", metadata: keptMetadata(db, name), type: "kubernetes.io/tls", data };
 }

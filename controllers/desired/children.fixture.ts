@@ -9,9 +9,10 @@ import { initJob } from "./initialization.ts";
 import { claim, statefulSet } from "./instances.ts";
 import { mostInstances } from "./names.ts";
 import { disruptionBudget } from "./policies.ts";
-import { type Archived, isArchived, repositoryClaim, repositoryConfig, repositoryDeployment, repositoryService } from "./repository.ts";
+import { repositoryClaim, repositoryConfig, repositoryDeployment, repositoryService } from "./repository.ts";
 import { nextPasswordSecret, rotationJob } from "./rotation.ts";
 import { podsService, readOnlyService, readWriteService, readWriteSlice } from "./services.ts";
+import { type Archived, isArchived } from "./store.ts";
 import { trialJob, trialSettings } from "./trial.ts";
 
 export const passwords = {
@@ -33,7 +34,9 @@ const kept = {
 };
 
 export function instancesOf(db: SampleDB) {
-  return statefulSet(db, { range: { start: 0, count: db.spec.replicas }, image, asked: "asked", proven: "proven", provenFor: "asked" });
+  const dataServer = isArchived(db) ? { image, client: "shop/orders/backup" } : undefined;
+  const range = { start: 0, count: db.spec.replicas };
+  return statefulSet(db, { range, image, dataServer, asked: "asked", proven: "proven", provenFor: "asked" });
 }
 
 export function secretsOf(db: SampleDB): KubeObject[] {

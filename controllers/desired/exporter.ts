@@ -1,10 +1,9 @@
 // The container beside PostgreSQL's that serves its metrics, and those of its volume.
-import { compareQuantities } from "../../kubernetes/quantity.ts";
 import type { StatefulSet } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { dataDirectory, socketDirectory } from "./configuration.ts";
 import { monitoringUser } from "./credentials.ts";
-import { limitsLike } from "./limits.ts";
+import { besidePostgres } from "./limits.ts";
 
 type Container = NonNullable<NonNullable<StatefulSet["spec"]>["template"]["spec"]>["containers"][number];
 
@@ -31,9 +30,7 @@ export function exporter(db: SampleDB, image: string): Omit<Container, "security
       { name: "GOMEMLIMIT", value: "40MiB" },
     ],
     ports: [{ name: metricsPortName, containerPort: metricsPort }],
-    resources: isGuaranteed(db.spec.resources)
-      ? { requests: guaranteed, limits: guaranteed }
-      : { requests: usual, ...limitsLike(db, guaranteed) },
+    resources: besidePostgres(db, { usual, guaranteed }),
     volumeMounts: [
       { name: "data", mountPath: volume, readOnly: true },
       { name: "sockets", mountPath: socketDirectory },
@@ -46,11 +43,3 @@ const usual = { cpu: "10m", memory: "40Mi" };
 
 /** A scrape is 12 ms of CPU time. With a smaller limit it would take seconds. */
 const guaranteed = { cpu: "50m", memory: "80Mi" };
-
-/** Kubernetes kills Pods of the Guaranteed class last. A container without limits would take the whole Pod out of the class. */
-function isGuaranteed(resources: SampleDB["spec"]["resources"]): boolean {
-  return ["cpu", "memory"].every((name) => {
-    const limit = resources?.limits?.[name];
-    return limit !== undefined && compareQuantities(resources?.requests?.[name] ?? limit, limit) === 0;
-  });
-}

@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim, StatefulSet } from "../kinds/kubernetes.ts"
 import type { SampleDB } from "../kinds/sampledb-io.ts";
 import { dataDirectory, patroniFile, socketDirectory, tlsDirectory } from "./configuration.ts";
 import { passwordOf } from "./credentials.ts";
+import { type DataServer, dataServerContainer } from "./data-server.ts";
 import { exporter } from "./exporter.ts";
 import { instanceLabels, instanceSelector, kept, owned } from "./identity.ts";
 import { claimName, namesOf } from "./names.ts";
@@ -24,6 +25,8 @@ export interface InstanceRange {
 export interface InstanceChoices {
   readonly range: InstanceRange;
   readonly image: string;
+  /** The container that backups read from; undefined without `spec.backup`. */
+  readonly dataServer?: DataServer | undefined;
   /** The last value of the restart annotation. */
   readonly restart?: string | undefined;
   /** Those of the existing StatefulSet: Kubernetes lets nobody change them, and claims grow without them. */
@@ -83,7 +86,7 @@ function claimSpec({ spec: { storage } }: SampleDB) {
   };
 }
 
-function podTemplate(db: SampleDB, { image, restart, asked }: InstanceChoices): PodTemplate {
+function podTemplate(db: SampleDB, { image, dataServer, restart, asked }: InstanceChoices): PodTemplate {
   const { podMetadata } = db.spec;
   return {
     metadata: {
@@ -95,7 +98,7 @@ function podTemplate(db: SampleDB, { image, restart, asked }: InstanceChoices): 
         "kubectl.kubernetes.io/default-container": instanceContainer,
       },
     },
-    spec: { ...placement(db), ...podSecurity, ...instancePod(db, image) },
+    spec: { ...placement(db), ...podSecurity, ...instancePod(db, image, dataServer) },
   };
 }
 
@@ -135,7 +138,7 @@ export function placement(db: SampleDB): Partial<PodSpec> {
   };
 }
 
-function instancePod(db: SampleDB, image: string): PodSpec {
+function instancePod(db: SampleDB, image: string, dataServer: DataServer | undefined): PodSpec {
   const { account, patroniConfig, superuserSecret, replicationSecret, certificateSecret } = namesOf(db);
   const field = (fieldPath: string) => ({ fieldRef: { fieldPath } });
   return {
@@ -180,12 +183,14 @@ function instancePod(db: SampleDB, image: string): PodSpec {
         ],
       },
       { ...exporter(db, image), securityContext: containerSecurity },
+      ...(dataServer ? [{ ...dataServerContainer(db, dataServer), securityContext: containerSecurity }] : []),
     ],
     volumes: [
       { name: "config", configMap: { name: patroniConfig } },
       { name: "tls", secret: { secretName: certificateSecret, defaultMode: 0o640 } },
       { name: "sockets", emptyDir: { medium: "Memory" } },
       { name: "tmp", emptyDir: {} },
+      ...(dataServer ? [{ name: "backup", emptyDir: {} }] : []),
       { name: "shared-memory", emptyDir: { medium: "Memory" } }, // the runtime's default of 64 MB is too little for parallel queries
     ],
   };

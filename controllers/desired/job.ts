@@ -16,6 +16,8 @@ export interface JobDescription {
   readonly annotations: Record<string, string>;
   readonly podAnnotations?: Record<string, string>;
   readonly backoffLimit: number;
+  /** The Job fails when it has not ended after this time. */
+  readonly deadlineSeconds?: number;
   readonly placement: Partial<PodSpec>;
   readonly container: Omit<Container, "name" | "securityContext">;
   readonly volumes: NonNullable<PodSpec["volumes"]>;
@@ -40,6 +42,7 @@ export function job(owner: KubeObject, database: Pick<SampleDB, "metadata">, des
     metadata: { ...kept(database, name), ownerReferences: [controlledBy(owner)], annotations },
     spec: {
       backoffLimit: description.backoffLimit,
+      ...(description.deadlineSeconds === undefined ? {} : { activeDeadlineSeconds: description.deadlineSeconds }),
       podFailurePolicy: { rules: [disrupted, { action: "FailJob", onExitCodes }] },
       template: {
         metadata: {

@@ -26,6 +26,10 @@ export interface Names {
   readonly rotation: string;
   readonly disruptionBudget: string;
   readonly podMonitor: string;
+  /** The Job that backs up or removes a backup, with its ConfigMap and Secret. One name for each repository: it is the lock. */
+  readonly backup: string;
+  /** The Job that fills the first volume from a backup, with its ConfigMap and Secret. */
+  readonly restore: string;
   /** Deployment, Service, ConfigMap, claim and Secret of the repository. */
   readonly repository: string;
 }
@@ -51,6 +55,8 @@ export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Nam
     rotation: `${name}-rotation`,
     disruptionBudget: name,
     podMonitor: name,
+    backup: `${name}-backup`,
+    restore: `${name}-restore`,
     repository: `${name}-repository`,
   };
 }

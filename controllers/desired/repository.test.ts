@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  type Archived,
-  generationWanted,
-  repositoryClaim,
-  repositoryConfig,
-  repositoryDeployment,
-  repositoryOff,
-  repositorySize,
-} from "./repository.ts";
+import { generationWanted, repositoryClaim, repositoryConfig, repositoryDeployment, repositoryOff, repositorySize } from "./repository.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
+import type { Archived } from "./store.ts";
 
 const clients = { server: "shop/orders/server", operator: "shop/orders/operator" };
 const archived = (backup: object = {}, spec: object = {}) => sampleDB({ backup, ...spec } as Parameters<typeof sampleDB>[0]) as Archived;

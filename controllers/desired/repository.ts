@@ -9,9 +9,8 @@ import { kept, labelsOf, owned } from "./identity.ts";
 import { containerSecurity, podSecurity } from "./instances.ts";
 import { limitsLike } from "./limits.ts";
 import { namesOf } from "./names.ts";
+import { type Archived, configDirectory, pgBackRestFile, placeOf, storeMounts, storeSettings } from "./store.ts";
 
-type Backup = NonNullable<SampleDB["spec"]["backup"]>;
-type S3 = NonNullable<NonNullable<Backup["repository"]>["s3"]>;
 type PodSpec = NonNullable<NonNullable<Deployment["spec"]>["template"]["spec"]>;
 
 export const repositoryPort = 8433;
@@ -20,30 +19,8 @@ const portName = "intake";
 /** The component of the repository's Pod and claim: never taken for an instance's. */
 export const repositoryComponent = "repository";
 
-const configDirectory = "/etc/sampledb/repository";
-const volumeDirectory = "/var/lib/pgbackrest";
-const storeDirectory = "/etc/sampledb/store";
-const storeAuthorityDirectory = "/etc/sampledb/store-ca";
-const encryptionDirectory = "/etc/sampledb/encryption";
-
 /** How long the Pod stays on a node that does not answer. Kubernetes' default is five minutes, in which no segment would arrive. */
 const secondsOnLostNode = 30;
-
-/** A SampleDB that has a repository. */
-export type Archived = SampleDB & { readonly spec: { readonly backup: Backup } };
-
-export function isArchived(db: SampleDB): db is Archived {
-  return db.spec.backup !== undefined;
-}
-
-/** The bucket; undefined where the repository is a volume. */
-function bucketOf({ spec: { backup } }: Archived): S3 | undefined {
-  return backup.repository?.s3;
-}
-
-export function hasVolume(db: Archived): boolean {
-  return bucketOf(db) === undefined;
-}
 
 export function repositorySelector({ metadata: { name } }: Pick<SampleDB, "metadata">): Record<string, string> {
   return { [labelNames.database]: name, [labelNames.component]: repositoryComponent };
@@ -70,13 +47,7 @@ export interface RepositoryClients {
 /** Addresses, and no secret: the program adds the keys from the mounted files. It outlives the SampleDB, because the generation does. */
 export function repositoryConfig(db: Archived, generation: number, clients: RepositoryClients): ConfigMap {
   const stanza = stanzaOf(db, generation);
-  const s3 = bucketOf(db);
-  const settings: Readonly<Record<string, string>> = {
-    ...(s3 ? bucketSettings(db, s3) : { "repo1-type": "posix", "repo1-path": volumeDirectory }),
-    ...(db.spec.backup.encryptionSecretName === undefined ? {} : { "repo1-cipher-type": "aes-256-cbc" }),
-    "compress-type": "zst",
-  };
-  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  const lines = Object.entries(storeSettings(placeOf(db))).map(([name, value]) => `${name}=${value}`);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -86,7 +57,7 @@ export function repositoryConfig(db: Archived, generation: number, clients: Repo
       annotations: { [archiveGenerationAnnotation]: String(generation) },
     },
     data: {
-      "pgbackrest.conf": ["[global]", ...lines, "", `[${stanza}]`, ""].join("\n"),
+      [pgBackRestFile]: ["[global]", ...lines, "", `[${stanza}]`, ""].join("\n"),
       "clients.json": `${JSON.stringify({ stanza, ...clients }, undefined, 2)}\n`,
     },
   };
@@ -103,19 +74,6 @@ export function repositoryOff(db: SampleDB, generation: number): ConfigMap {
 export function generationWanted(config: ConfigMap | undefined): number {
   const isOn = config !== undefined && config.metadata.annotations?.[archiveOffAnnotation] === undefined;
   return isOn ? Math.max(1, generationNow(config)) : generationNow(config) + 1;
-}
-
-/** The folder has namespace and uid in it, so SampleDBs that share a bucket can't read, overwrite or expire each other's backups. */
-function bucketSettings({ metadata: { namespace, uid } }: Archived, s3: S3): Record<string, string> {
-  return {
-    "repo1-type": "s3",
-    "repo1-path": `/${[s3.prefix, namespace, uid].filter(Boolean).join("/")}`,
-    "repo1-s3-endpoint": s3.endpoint,
-    "repo1-s3-bucket": s3.bucket,
-    "repo1-s3-region": s3.region,
-    "repo1-s3-uri-style": s3.uriStyle.toLowerCase(),
-    ...(s3.caSecretName === undefined ? {} : { "repo1-storage-ca-file": `${storeAuthorityDirectory}/ca.crt` }),
-  };
 }
 
 export function repositoryService(db: Archived): Service {
@@ -184,8 +142,8 @@ export function repositoryDeployment(db: Archived, { image, generation, running 
 }
 
 function repositoryPod(db: Archived, image: string): PodSpec {
-  const { nodeSelector, tolerations, priorityClassName, imagePullSecrets, backup } = db.spec;
-  const s3 = bucketOf(db);
+  const { nodeSelector, tolerations, priorityClassName, imagePullSecrets } = db.spec;
+  const store = storeMounts(placeOf(db));
   const name = namesOf(db).repository;
   const lost = ["not-ready", "unreachable"].map((state) => ({
     key: `node.kubernetes.io/${state}`,
@@ -193,11 +151,6 @@ function repositoryPod(db: Archived, image: string): PodSpec {
     effect: "NoExecute",
     tolerationSeconds: secondsOnLostNode,
   }));
-  const secretVolumes = [
-    ...(s3 ? [secretVolume("store", storeDirectory, s3.credentialsSecretName)] : []),
-    ...(s3?.caSecretName === undefined ? [] : [secretVolume("store-ca", storeAuthorityDirectory, s3.caSecretName)]),
-    ...(backup.encryptionSecretName === undefined ? [] : [secretVolume("encryption", encryptionDirectory, backup.encryptionSecretName)]),
-  ];
   return {
     ...podSecurity,
     automountServiceAccountToken: false,
@@ -221,28 +174,10 @@ function repositoryPod(db: Archived, image: string): PodSpec {
         volumeMounts: [
           { name: "config", mountPath: configDirectory, readOnly: true },
           { name: "tls", mountPath: tlsDirectory, readOnly: true },
-          ...secretVolumes.map(({ mount }) => mount),
-          ...(hasVolume(db) ? [{ name: "repository", mountPath: volumeDirectory }] : []),
-          { name: "run", mountPath: "/run/pgbackrest" },
-          { name: "tmp", mountPath: "/tmp" },
+          ...store.volumeMounts,
         ],
       },
     ],
-    volumes: [
-      { name: "config", configMap: { name } },
-      { name: "tls", secret: { secretName: name, defaultMode: 0o640 } },
-      ...secretVolumes.map(({ volume }) => volume),
-      ...(hasVolume(db) ? [{ name: "repository", persistentVolumeClaim: { claimName: name } }] : []),
-      { name: "run", emptyDir: { medium: "Memory" } }, // keys are written there
-      { name: "tmp", emptyDir: {} },
-    ],
-  };
-}
-
-/** Optional: without the Secret the Pod starts all the same, and its status says what is missing. */
-function secretVolume(name: string, mountPath: string, secretName: string) {
-  return {
-    volume: { name, secret: { secretName, optional: true, defaultMode: 0o640 } },
-    mount: { name, mountPath, readOnly: true },
+    volumes: [{ name: "config", configMap: { name } }, { name: "tls", secret: { secretName: name, defaultMode: 0o640 } }, ...store.volumes],
   };
 }

@@ -3,6 +3,7 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
+import { isGood } from "../database/backups.ts";
 import { instanceOf } from "../database/instance.ts";
 import {
   type ConfigMap,
@@ -20,7 +21,7 @@ import {
   services,
   statefulSets,
 } from "../kinds/kubernetes.ts";
-import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
+import { type Backup, backups, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { steadyPart } from "../patroni/state.ts";
 import { databaseOf } from "../watches.ts";
 import { reconcile } from "./reconcile.ts";
@@ -49,6 +50,9 @@ function seen(pod: Pod): string {
 /** The leader renews its lock in every loop. */
 const stateChanged: Predicate<ConfigMap> = whenChanged((now, before) => steadyPart(now) !== steadyPart(before));
 
+/** The status of a SampleDB tells of good Backups, and of no others. */
+const backupEnded: Predicate<Backup> = whenChanged((now, before) => isGood(now) !== isGood(before));
+
 export function sampleDBController(deps: Dependencies, options: ReconcileOptions): ControllerDefinition {
   const ours: readonly Resource[] = [
     services,
@@ -67,5 +71,6 @@ export function sampleDBController(deps: Dependencies, options: ReconcileOptions
   return builder
     .watches(configMaps, databaseOf, stateChanged)
     .watches(pods, databaseOf, podChanged)
+    .watches(backups, ({ metadata, spec }) => [{ namespace: metadata.namespace ?? "", name: spec.sampleDBName }], backupEnded)
     .reconcile((request) => reconcile(request, deps), options);
 }

@@ -46,6 +46,7 @@ export function findings(told: Partial<Findings> = {}): Findings {
 }
 
 interface Situation {
+  readonly backups?: StatusInputs["backups"];
   readonly db?: SampleDB;
   readonly instances?: readonly Instance[];
   readonly observed?: Partial<DatabaseView>;
@@ -58,5 +59,13 @@ interface Situation {
 export function situation({ db = sampleDB(), instances = [primary(0)], version, ...told }: Situation = {}): StatusInputs {
   const errors = (told.errors ?? []).map((cause) => new StepError("step", cause));
   const found = findings(told.findings);
-  return { db, observed: observed(instances, told.observed), findings: found, outcome: { errors }, version, now };
+  return {
+    db,
+    observed: observed(instances, told.observed),
+    findings: found,
+    backups: told.backups ?? [],
+    outcome: { errors },
+    version,
+    now,
+  };
 }

@@ -5,6 +5,7 @@ import type { Request } from "../../runtime/controller/builder.ts";
 import { type finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { awaitChange, type Result } from "../../runtime/controller/result.ts";
 import { runSteps, type StepsOutcome } from "../../runtime/controller/steps.ts";
+import { backupsOf } from "../database/backups.ts";
 import { observeDatabase } from "../database/view.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
@@ -42,7 +43,7 @@ async function cleanUp(scope: Scope): Promise<Result | typeof finished> {
 async function tell(scope: Scope, outcome: Pick<StepsOutcome, "errors">): Promise<void> {
   const { db, deps, objects, observed } = scope;
   const version = deps.inspections.of(observed.primary?.uid ?? "")?.version;
-  const status = computeStatus({ ...scope, outcome, version, now: deps.now });
+  const status = computeStatus({ ...scope, backups: backupsOf(deps.cache, scope.key), outcome, version, now: deps.now });
   await objects.applyStatus(sampledbs, db, status);
   for (const event of eventsBetween(db.status, status)) deps.events.record(db, event);
   deps.timeToReady.told(db, status);

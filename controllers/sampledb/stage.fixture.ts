@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ControlPlane } from "../../e2e/cluster/standalone.ts";
 import type { FaultProxy } from "../../e2e/faults/fault-proxy.ts";
 import { takeWrites } from "../../e2e/replay/replayed-pods.ts";
+import type { ControllerDefinition } from "../../runtime/controller/builder.ts";
 import { Objects } from "../../runtime/controller/objects.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { AlreadyExists, NotFound } from "../../runtime/kube/errors.ts";
@@ -18,6 +19,7 @@ import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Authority } from "../database/authority.ts";
 import { Passwords } from "../database/passwords.ts";
 import { ordinalOf } from "../desired/names.ts";
+import type { Images } from "../desired/own-image.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import { hasEnded } from "../jobs/outcome.ts";
 import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds/kubernetes.ts";
@@ -25,7 +27,7 @@ import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { Patience } from "../patience.ts";
 import { Reports } from "../repository/reports.ts";
 import { declareWatches } from "../watches.ts";
-import { type Images, KnownChoices } from "./change/choices.ts";
+import { KnownChoices } from "./change/choices.ts";
 import { sampleDBController } from "./controller.ts";
 import { Monitors } from "./foundation/monitors.ts";
 import { Volumes } from "./foundation/volumes.ts";
@@ -35,7 +37,7 @@ import { TimeToReady } from "./report/metrics.ts";
 import type { Dependencies } from "./scope.ts";
 
 const hashAnnotation = "sampledb.io/applied";
-const images: Images = { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" };
+export const images: Images = { 15: "example.invalid/postgres:15", 17: "example.invalid/postgres:17" };
 export const operatorNamespace = "operators";
 
 /** Files that share a control plane each do it again. */
@@ -85,7 +87,9 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** Runs an operator until it is stopped, or the stage ends. It can call no instance, because there are no nodes. */
   async run(
-    version = { images },
+    version: { readonly images: Images; readonly beside?: (deps: Dependencies, images: Images) => readonly ControllerDefinition[] } = {
+      images,
+    },
   ): Promise<{ manager: Manager; deps: Dependencies; stop: () => Promise<void>; objects: () => Objects; client: KubeClient }> {
     const connection = new TestConnection(this.#proxy.kubeconfig);
     const options = { fieldManager: "sampledb", hashAnnotation, reportingController: "sampledb.io/operator", reportingInstance: "test" };
@@ -117,6 +121,7 @@ export class DatabaseStage implements AsyncDisposable {
     };
     declareWatches(cache);
     manager.add(sampleDBController(deps, {}));
+    for (const controller of version.beside?.(deps, version.images) ?? []) manager.add(controller);
     const end = new AbortController();
     const ended = manager.run(end.signal);
     const stop = async () => {
@@ -188,6 +193,12 @@ export class DatabaseStage implements AsyncDisposable {
   /** Waits for these Pods, and writes what a kubelet and Patroni would write once all of them run. */
   async serve(primary: string, ...replicas: string[]): Promise<void> {
     await this.podsAre(...[primary, ...replicas].sort());
+    await this.serves(primary, ...replicas);
+  }
+
+  /** The same, where other databases have Pods in the namespace as well. */
+  async serves(primary: string, ...replicas: string[]): Promise<void> {
+    await eventually(`Pod ${primary} is there`, 30_000, () => this.client.find(pods, this.key(primary)));
     const [database] = primary.split(/-\d+$/);
     await this.client.mergePatch(configMaps, this.key(`${database}-config`), {
       metadata: { annotations: { initialize: "7300000000000000001" } },

@@ -31,6 +31,12 @@ if [ "$1" = patroni ]; then
         flock 9 || echo "this file system knows no locks: nothing keeps two servers from one volume but the kubelet"
     fi
 
+    # A restore that was cut short has left a data directory that lacks rows, and passwords of another database. It is begun anew, or given up.
+    if [ -e "$volume/restoring" ]; then
+        echo "this volume is being restored, or its restore was cut short: no server is started on it" >&2
+        exit 1
+    fi
+
     # Sockets survive a killed container, and with them a lock file that names a process id. In a new container another process has that
     # id, PostgreSQL takes it for a running server, and the primary is lost until another instance is elected (seen).
     rm -f /run/postgresql/.s.PGSQL.* /run/postgresql/stopping

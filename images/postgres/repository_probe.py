@@ -57,9 +57,10 @@ def connect(settings):
 class Probe:
     """The outcome of the last probe, and the loop that makes the next one."""
 
-    def __init__(self, store, stanza):
+    def __init__(self, store, stanza, file=FILE):
         self.store = store
         self.stanza = stanza
+        self.file = file  # of each program another one: they would read what the other has written
         self.last = None
         self.on_success = lambda: None
         self.doubted = threading.Event()
@@ -81,7 +82,7 @@ class Probe:
 
         def read_back():
             # Raw: of a file that is not a part of a backup, pgBackRest does not know by which passphrase to read it.
-            if run("repo-get", "--raw", FILE)[1] != content:
+            if run("repo-get", "--raw", self.file)[1] != content:
                 raise Fault("StoreFailed", "the store gave back another content than was written")
 
         def decrypt():
@@ -91,9 +92,9 @@ class Probe:
 
         yield "credentials", self.store.prepare
         yield "connect", lambda: connect(self.store.settings())
-        yield "write", lambda: run("repo-put", "--raw", FILE, content=content)
+        yield "write", lambda: run("repo-put", "--raw", self.file, content=content)
         yield "read", read_back
-        yield "delete", lambda: run("repo-rm", FILE)
+        yield "delete", lambda: run("repo-rm", self.file)
         yield "decrypt", decrypt
 
     def look(self):

@@ -54,7 +54,10 @@ def one_line(path, name):
 
 
 class Store:
-    def __init__(self):
+    """`alone` takes the volume for this process: it is for the repository's Pod. A Job beside that Pod has a lock of another kind."""
+
+    def __init__(self, alone=True):
+        self.alone = alone
         self.remembered = []
         self.writing = threading.Lock()
         self.lock = None
@@ -93,7 +96,7 @@ class Store:
     def take_volume(self):
         """After a lost node, or a forced deletion, another Pod may still write here. Kept until this process ends."""
         volume = self.volume()
-        if volume is None or self.lock is not None:
+        if not self.alone or volume is None or self.lock is not None:
             return
         with self.writing:
             if self.lock is not None:
@@ -116,11 +119,16 @@ class Store:
     def tell(self, text):
         return tellable(text, self.remembered)
 
-    def fault(self, text):
-        return Fault(reason_of(text), self.tell(words_of(text)) or "pgBackRest failed without a word", is_stanza_missing(text))
+    def fault(self, text, code=None):
+        message = self.tell(words_of(text)) or f"pgBackRest ended with {code} and without a word"
+        return Fault(reason_of(text), message, is_stanza_missing(text), text, code)
 
-    def run(self, *arguments, stanza, seconds, content=b"", good=(0,)):
+    def run(self, *arguments, **options):
         """Exit code and output of a command that ended with one of the good codes; its errors raise a Fault."""
+        return self.run_and_listen(*arguments, **options)[:2]
+
+    def run_and_listen(self, *arguments, stanza, seconds, content=b"", good=(0,), settings=None):
+        """The same, and what the command told beside its output: more than errors, where `settings` ask for it."""
         self.prepare()
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("PGBACKREST_")},
@@ -133,17 +141,21 @@ class Store:
             "PGBACKREST_LOG_LEVEL_FILE": "off",
             "PGBACKREST_IO_TIMEOUT": "5",
             "PGBACKREST_STANZA": stanza,
+            **(settings or {}),
         }
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(["pgbackrest", *arguments], env=environment, start_new_session=True, **pipes) as child:
             try:
                 output, errors = child.communicate(content, timeout=seconds)
-            except subprocess.TimeoutExpired as error:
+            except BaseException as error:  # also where this program is told to end
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
                 child.communicate()
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
                 reason = "StoreUnreachable" if self.volume() is None else "StoreFailed"
                 raise Fault(reason, f"the store has not answered within {seconds} s") from error
+        told = errors.decode("utf-8", "replace")
         if child.returncode not in good:
-            raise self.fault(errors.decode("utf-8", "replace"))
-        return child.returncode, output
+            raise self.fault(told, child.returncode)
+        return child.returncode, output, told

@@ -20,13 +20,18 @@ STANZA_MISSING = r"FileMissingError.*archive\.info"
 
 
 class Fault(Exception):
-    """A failure with one of the reasons of docs/designs/0006-archive.md, and words that may be told."""
+    """A failure with one of the reasons of docs/designs/0006-archive.md, and words that may be told.
 
-    def __init__(self, reason, message, stanza_missing=False):
+    `text` is all that pgBackRest printed, to look into: it may have secrets in it. `code` is its exit code.
+    """
+
+    def __init__(self, reason, message, stanza_missing=False, text="", code=None):
         super().__init__(message)
         self.reason = reason
         self.message = message
         self.stanza_missing = stanza_missing
+        self.text = text
+        self.code = code
 
 
 def reason_of(text):

@@ -2,7 +2,7 @@
 import { conditionTypes } from "../../../api/conditions.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { identityOf } from "../../desired/identity.ts";
-import { isArchived } from "../../desired/repository.ts";
+import { isArchived } from "../../desired/store.ts";
 import { conditionOf } from "../../telling/events.ts";
 import type { SampleDBStep } from "../scope.ts";
 import { allArchive } from "./archive-mode.ts";

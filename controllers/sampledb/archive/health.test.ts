@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Condition } from "../../../api/conditions.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { InstanceAnswer, RepositoryAnswer } from "../../repository/answers.ts";
-import type { Report } from "../../repository/reports.ts";
+import type { Report } from "../../repository/background-questions.ts";
 import { type ArchiveInputs, archiveHealth } from "./health.ts";
 
 const now = new Date("2026-05-04T12:00:00Z");

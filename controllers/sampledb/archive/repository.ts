@@ -6,11 +6,8 @@ import { certificateName } from "../../database/certificates.ts";
 import { identityOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import {
-  type Archived,
   generationNow,
   generationWanted,
-  hasVolume,
-  isArchived,
   repositoryClaim,
   repositoryConfig,
   repositoryDeployment,
@@ -18,6 +15,7 @@ import {
   repositoryService,
   repositorySize,
 } from "../../desired/repository.ts";
+import { type Archived, hasVolume, isArchived } from "../../desired/store.ts";
 import { configMaps, deployments, services } from "../../kinds/kubernetes.ts";
 import { unsettledSeconds } from "../change/configuration.ts";
 import { createClaim, growClaim, tryAgainSeconds } from "../foundation/storage.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Images } from "../../desired/own-image.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { StatefulSet } from "../../kinds/kubernetes.ts";
 import { observed } from "../observations.fixture.ts";
-import { Choices, type Images, KnownChoices } from "./choices.ts";
+import { Choices, KnownChoices } from "./choices.ts";
 import { restartWord } from "./restart-word.ts";
 
 type Spec = Parameters<typeof sampleDB>[0];

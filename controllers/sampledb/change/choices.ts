@@ -5,12 +5,11 @@ import { describeViolations } from "../../../api/checks/violation.ts";
 import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { dynamicSettings } from "../../desired/configuration.ts";
+import { type Images, ownImage } from "../../desired/own-image.ts";
 import { trialSubject } from "../../desired/trial.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 
 type Spec = SampleDB["spec"];
-/** The operator's image for each major of PostgreSQL. */
-export type Images = Readonly<Record<number, string>>;
 
 export class Choices {
   /** Digest of the whole spec. While it is the same, every object that follows from the spec alone is the same. */
@@ -38,9 +37,7 @@ export class Choices {
 
   /** The operator's own image of the major, for Pods that hold keys which the user's image must not see. */
   get ownImage(): string {
-    const image = this.#images[this.#spec.postgresVersion];
-    if (image === undefined) throw new Error(`this operator has no image for PostgreSQL ${this.#spec.postgresVersion}: set spec.image`);
-    return image;
+    return ownImage(this.#images, this.#spec.postgresVersion);
   }
 
   /** Digest of everything that a trial covers, as this version of the operator makes it. */
@@ -54,9 +51,8 @@ export class Choices {
    * it. Otherwise the user did, and Ready waits.
    */
   get trialAskedDigest(): string {
-    const { postgresql, synchronousReplication, replicas, backup } = this.#spec;
-    const archives = backup && true; // undefined and so no part of the digest for databases from before there was an archive
-    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas, archives });
+    const { postgresql, synchronousReplication, replicas } = this.#spec;
+    this.#trialAsked ??= digest({ ...askedOfPods(this.#spec), postgresql, synchronousReplication, replicas });
     return this.#trialAsked;
   }
 
@@ -98,5 +94,6 @@ function askedOfPods(spec: Spec): object {
   const { image, postgresVersion: major, resources, podMetadata } = spec;
   const { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets } = spec;
   const where = { nodeSelector, affinity, tolerations, topologySpreadConstraints, priorityClassName, imagePullSecrets };
-  return { image, major, resources, ...where, podMetadata };
+  const archives = spec.backup && true; // undefined and so no part of the digest for databases from before there was an archive
+  return { image, major, resources, ...where, podMetadata, archives };
 }

@@ -4,11 +4,12 @@ import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../../runtime/kube/errors.ts";
-import { keyOf, keyText } from "../../../runtime/kube/object.ts";
+import { controllerOf, keyOf, keyText } from "../../../runtime/kube/object.ts";
 import { belongsTo } from "../../desired/identity.ts";
 import { claim } from "../../desired/instances.ts";
 import { claimName } from "../../desired/names.ts";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds/kubernetes.ts";
+import { restores } from "../../kinds/sampledb-io.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
 /** StorageClasses are not watched, so a claim that can't grow is tried again after this. */
@@ -16,6 +17,9 @@ export const tryAgainSeconds = 30;
 
 export const storage: SampleDBStep = async (scope) => {
   const { db, observed, findings } = scope;
+  const filling = [...observed.claims.values()].find((existing) => controllerOf(existing)?.kind === restores.kind);
+  if (filling)
+    throw new Occupied(`PersistentVolumeClaim ${filling.metadata.name} is being filled by Restore ${controllerOf(filling)?.name}`);
   let outcome = done;
   for (const existing of observed.claims.values())
     if (!(await growClaim(scope, existing, db.spec.storage.size))) outcome = doneUntil(tryAgainSeconds);

@@ -4,10 +4,13 @@ import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, type StepResult, waitFor } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { controllerOf, isControlledBy, keyOf } from "../../../runtime/kube/object.ts";
+import { certificateName } from "../../database/certificates.ts";
 import { unprepared } from "../../database/succession.ts";
 import { lastPrimary } from "../../database/view.ts";
+import { identityOf } from "../../desired/identity.ts";
 import { type InstanceRange, statefulSet } from "../../desired/instances.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
+import { isArchived } from "../../desired/store.ts";
 import { persistentVolumeClaims, type StatefulSet, statefulSets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { restartWord } from "../change/restart-word.ts";
@@ -85,6 +88,7 @@ async function applyInstances(scope: Scope, range: InstanceRange): Promise<void>
         statefulSet(db, {
           range,
           image: choices.image,
+          dataServer: isArchived(db) ? { image: choices.ownImage, client: certificateName(identityOf(db), "backup") } : undefined,
           restart,
           claimTemplates: existing?.spec?.volumeClaimTemplates,
           asked: choices.askedDigest(restart),

@@ -13,7 +13,8 @@ import { namesOf } from "../../desired/names.ts";
 import { configMaps, type Pod } from "../../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
 import { LeaderLock } from "../../patroni/state.ts";
-import type { ArchiveReports, Report, Reports } from "../../repository/reports.ts";
+import type { Report } from "../../repository/background-questions.ts";
+import type { ArchiveReports, Reports } from "../../repository/reports.ts";
 import { conditionOf } from "../../telling/events.ts";
 import type { Inspections } from "../instances/inspections.ts";
 

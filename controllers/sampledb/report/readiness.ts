@@ -9,7 +9,7 @@ import { isOfOlderMake } from "../../database/instance.ts";
 import { unprepared } from "../../database/succession.ts";
 import type { DatabaseView } from "../../database/view.ts";
 import { ordinalOf } from "../../desired/names.ts";
-import type { SampleDB } from "../../kinds/sampledb-io.ts";
+import type { Backup, SampleDB } from "../../kinds/sampledb-io.ts";
 import { type Check as CheckOf, no } from "../../telling/checks.ts";
 import type { Findings } from "../scope.ts";
 
@@ -17,6 +17,8 @@ export interface StatusInputs {
   readonly db: SampleDB;
   readonly observed: DatabaseView;
   readonly findings: Findings;
+  /** All Backups that name this SampleDB. */
+  readonly backups: readonly Backup[];
   readonly outcome: Pick<StepsOutcome, "errors">;
   /** The version of PostgreSQL in the primary. */
   readonly version: string | undefined;

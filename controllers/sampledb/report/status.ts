@@ -3,6 +3,7 @@ import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
+import { isGood } from "../../database/backups.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
@@ -48,7 +49,25 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     ...(version === undefined ? {} : { postgresVersion: version }),
     appSecretName: names.applicationSecret,
     services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
+    ...recoverability(inputs),
     ...(blockers.length > 0 ? { blockers } : {}),
+  };
+}
+
+/** Only of this SampleDB: Backups of an earlier one of the same name lie in another stanza. */
+function recoverability({
+  db: { metadata },
+  backups,
+}: StatusInputs): Pick<SampleDBStatus, "lastSuccessfulBackupTime" | "firstRecoverableTime"> {
+  const good = backups.filter((backup) => isGood(backup) && backup.status?.repository?.stanza.startsWith(`${metadata.uid}-`));
+  const last = good
+    .flatMap(({ status }) => status?.completionTime ?? [])
+    .sort()
+    .at(-1);
+  const [first] = good.flatMap(({ status }) => status?.consistentTime ?? []).sort();
+  return {
+    ...(last === undefined ? {} : { lastSuccessfulBackupTime: last }),
+    ...(first === undefined ? {} : { firstRecoverableTime: first }),
   };
 }
 
@@ -105,6 +124,6 @@ function archiveConditions({ db, findings: { archive } }: StatusInputs): Conditi
 function backupConfigured({ spec }: SampleDB): ConditionNow[] {
   if (spec.backup === undefined) return [];
   const message =
-    "This version of the operator archives the write-ahead log and makes no backups yet: no schedule runs, and what is archived can't be restored without a backup. Back the database up by other means.";
+    "This version of the operator makes a backup for each Backup object. It runs no schedule and removes nothing by retention: make Backups yourself, as by a CronJob, and delete those that are not needed any more.";
   return [{ type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message }];
 }

@@ -1,0 +1,112 @@
+// Reasons of Restores.
+import { labelNames } from "../labels.ts";
+import { type Descriptions, nothing } from "./description.ts";
+
+const untouched = "Nothing was made, and the source is as it was.";
+const another = "Correct it, and make another Restore: it works at once.";
+const pod = `kubectl describe pod --selector=${labelNames.database}=NAME,${labelNames.component}=restore`;
+
+export const restoreReasons = {
+  restoreSucceeded: {
+    name: "RestoreSucceeded",
+    where: ["Succeeded", "event"],
+    meaning:
+      "Succeeded is True. The restored database serves. `status` says which moment was reached. Its replicas follow, and its first full Backup is made.",
+    wayOut: nothing,
+  },
+  sourceMissing: {
+    name: "SourceMissing",
+    where: ["Succeeded", "event"],
+    meaning: `There is no such Backup, SampleDB or repository in this namespace, or it has no good backup. ${untouched}`,
+    wayOut: `Name one that is there. ${another}`,
+    commands: ["kubectl get backups"],
+  },
+  sourceNotReady: {
+    name: "SourceNotReady",
+    where: ["Succeeded"],
+    meaning: "The Backup is still being made. The Restore begins when it has succeeded.",
+    wayOut: nothing,
+  },
+  sourceBad: {
+    name: "SourceBad",
+    where: ["Succeeded", "event"],
+    meaning: `The Backup has failed, or the spec in it is refused by the checks of this version. The message says which. ${untouched}`,
+    wayOut: `Name another Backup. Where the spec is refused, restore from the repository itself (\`source.repository\`): the SampleDB is then made from \`overrides\` alone.`,
+  },
+  destinationTaken: {
+    name: "DestinationTaken",
+    where: ["Succeeded", "event"],
+    meaning: `A SampleDB of that name is there, or volumes that one has left, or another Restore makes one. ${untouched}`,
+    wayOut:
+      "Make another Restore with another name. To use this name, delete what an earlier SampleDB has left ([how](databases.md#deleting-it)).",
+    commands: ["kubectl get sampledbs,restores", `kubectl get pvc --selector=${labelNames.database}=NAME`],
+  },
+  runRecovering: {
+    name: "Recovering",
+    where: ["Succeeded"],
+    meaning: "The data is copied, and PostgreSQL replays the write-ahead log up to the target.",
+    wayOut: nothing,
+  },
+  runCleaning: {
+    name: "Cleaning",
+    where: ["Succeeded"],
+    meaning: "The target is reached. Settings, replication slots and subscriptions of the source are removed, and passwords are set.",
+    wayOut: nothing,
+  },
+  restoreStarting: {
+    name: "Starting",
+    where: ["Succeeded"],
+    meaning: "The data is whole. The SampleDB is made, and its first instance starts. The message has the reason of its condition Ready.",
+    wayOut: "Wait. If it lasts, look at the SampleDB.",
+    commands: ["kubectl describe sampledb NAME"],
+  },
+  targetOutsideWindow: {
+    name: "TargetOutsideWindow",
+    where: ["Succeeded", "event"],
+    meaning: `The target is before the first moment that can be restored, or after the last one. The message has both. ${untouched}`,
+    wayOut: `Choose a target between them. ${another}`,
+  },
+  targetAcrossGap: {
+    name: "TargetAcrossGap",
+    where: ["Succeeded", "event"],
+    meaning: `A segment of the write-ahead log on the way to the target is missing. The message names it, and the last moment before it. ${untouched}`,
+    wayOut: `Choose a target before the gap, or a later backup. ${another}`,
+  },
+  targetNotFound: {
+    name: "TargetNotFound",
+    where: ["Succeeded", "event"],
+    meaning: `The archive has no such restore point, transaction or timeline. ${untouched}`,
+    wayOut: another,
+  },
+  backupMissing: {
+    name: "BackupMissing",
+    where: ["Succeeded", "event"],
+    meaning: `The repository has no good backup that fits, or not the named one. ${untouched}`,
+    wayOut: `Look at the repository. ${another}`,
+  },
+  volumeTooSmall: {
+    name: "VolumeTooSmall",
+    where: ["Succeeded", "event"],
+    meaning: `The data does not fit on the volume. The message says how much it needs. ${untouched}`,
+    wayOut: `Give \`destination.overrides.storage.size\` more. ${another}`,
+  },
+  archiveCutShort: {
+    name: "ArchiveCutShort",
+    where: ["Succeeded", "event"],
+    meaning: `A segment could not be read, or recovery ended before the end of the archive: rows would be missing. What was made is removed. The source is as it was.`,
+    wayOut: "Look at the store. Make another Restore when it answers.",
+  },
+  recoveryFailed: {
+    name: "RecoveryFailed",
+    where: ["Succeeded", "event"],
+    meaning: "PostgreSQL or pgBackRest failed; the message has its words. What was made is removed. The source is as it was.",
+    wayOut: another,
+  },
+  restoreLost: {
+    name: "RestoreLost",
+    where: ["Succeeded", "event"],
+    meaning: "Its Pod was lost, killed or deleted, or could not start for ten minutes. What was made is removed. The source is as it was.",
+    wayOut: "Make another Restore.",
+    commands: [pod],
+  },
+} as const satisfies Descriptions;

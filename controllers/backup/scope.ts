@@ -1,0 +1,69 @@
+// The scope of one reconcile of a Backup: everything that it reads and uses, gathered once.
+import type { Cache } from "../../runtime/cache/cache.ts";
+import type { Request } from "../../runtime/controller/builder.ts";
+import type { Authority } from "../database/authority.ts";
+import { backupsOf } from "../database/backups.ts";
+import { type DatabaseView, observeDatabase } from "../database/view.ts";
+import { belongsTo } from "../desired/identity.ts";
+import { namesOf } from "../desired/names.ts";
+import type { Images } from "../desired/own-image.ts";
+import { type FoundJob, findJob, type JobContext } from "../jobs/runner.ts";
+import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
+import { jobs } from "../kinds/kubernetes.ts";
+import { type Backup, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
+import type { Patience } from "../patience.ts";
+import type { BackgroundQuestions } from "../repository/background-questions.ts";
+import type { ProgressQuestion, RunProgress } from "../repository/run-progress.ts";
+import type { DescribedEvents } from "../telling/described-events.ts";
+
+export interface Dependencies {
+  readonly cache: Cache;
+  readonly events: DescribedEvents;
+  readonly authority: Authority;
+  readonly images: Images;
+  readonly patience: Patience;
+  readonly progress: BackgroundQuestions<RunProgress>;
+  readonly progressQuestion: ProgressQuestion;
+  readonly now: () => Date;
+}
+
+export interface Scope extends Request {
+  readonly backup: Backup;
+  readonly deps: Dependencies;
+  /** Undefined where there is none, or one that is being deleted. */
+  readonly db: SampleDB | undefined;
+  readonly observed: DatabaseView;
+  /** The repository's own ConfigMap. Undefined where it is not made for this SampleDB. */
+  readonly repository: ConfigMap | undefined;
+  /** All Backups of the SampleDB, in the order of their creation. */
+  readonly siblings: readonly Backup[];
+  /** The Job of this Backup. */
+  readonly run: FoundJob | undefined;
+  /** Whatever Job has the name: it is the lock of the repository. */
+  readonly lock: Job | undefined;
+}
+
+export function openScope(backup: Backup, request: Request, deps: Dependencies): Scope {
+  const { cache } = deps;
+  const { namespace } = request.key;
+  const database = { metadata: { namespace, name: backup.spec.sampleDBName } };
+  const found = cache.watched(sampledbs).get(database.metadata);
+  const observed = observeDatabase(database, cache);
+  const key = { namespace, name: namesOf(database).backup };
+  const { config } = observed.repository;
+  return {
+    ...request,
+    backup,
+    deps,
+    db: found?.metadata.deletionTimestamp === undefined ? found : undefined,
+    observed,
+    repository: config && belongsTo(database, config) ? config : undefined,
+    siblings: backupsOf(cache, database.metadata),
+    run: findJob(cache, backup, key),
+    lock: cache.watched(jobs).get(key),
+  };
+}
+
+export function jobContext({ deps, objects }: Scope): JobContext {
+  return { cache: deps.cache, objects, patience: deps.patience, now: deps.now() };
+}

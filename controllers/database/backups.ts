@@ -1,0 +1,62 @@
+// The Backups of a database as any controller sees them: read from the cache, without a request.
+import { conditionTypes } from "../../api/conditions.ts";
+import type { Cache } from "../../runtime/cache/cache.ts";
+import { type Backup, backups, type Restore } from "../kinds/sampledb-io.ts";
+import { conditionOf } from "../telling/events.ts";
+import { byDatabase } from "../watches.ts";
+
+/** In the order of their creation. */
+export function backupsOf(cache: Cache, { namespace, name }: { readonly namespace: string; readonly name: string }): Backup[] {
+  return cache.watched(backups).listBy(byDatabase, `${namespace}/${name}`).toSorted(inOrder);
+}
+
+/** By creation, and by name within a second: every replica of the operator gets the same order. */
+function inOrder({ metadata: a }: Backup, { metadata: b }: Backup): number {
+  return (a.creationTimestamp ?? "").localeCompare(b.creationTimestamp ?? "") || a.name.localeCompare(b.name);
+}
+
+/** Succeeded or Failed: nothing changes any more. */
+export function hasEnded({ status }: Pick<Backup | Restore, "status">): boolean {
+  const told = conditionOf(status, conditionTypes.succeeded)?.status;
+  return told === "True" || told === "False";
+}
+
+/** The repository holds all that a restore needs. */
+export function isGood({ status }: Pick<Backup, "status">): boolean {
+  return conditionOf(status, conditionTypes.succeeded)?.status === "True";
+}
+
+/** Those that can't be restored without this one. pgBackRest's labels say it: an incremental one begins with the label of its full one. */
+export function dependentsOf(backup: Backup, all: readonly Backup[]): Backup[] {
+  const { label, repository } = backup.status ?? {};
+  if (label === undefined) return [];
+  const builds = ({ status }: Backup) => status?.repository?.stanza === repository?.stanza && buildsOn(status?.label ?? "", label);
+  return all.filter((other) => other.metadata.uid !== backup.metadata.uid && builds(other));
+}
+
+/** A full one carries all others of its chain. Others are carried at most by those of the same chain that were made later. */
+function buildsOn(label: string, earlier: string): boolean {
+  const [full = "", own = ""] = label.split("_");
+  const [chain = "", before = ""] = earlier.split("_");
+  if (full !== chain || own === "") return false;
+  // A differential one builds on its full one alone.
+  return before === "" || (own.endsWith("I") && before < own);
+}
+
+/** Restores that are not over and read this Backup, or may choose it. */
+export function readersOf({ metadata, spec }: Backup, restores: readonly Restore[]): Restore[] {
+  const reads = ({ source }: Restore["spec"]) => source.backupName === metadata.name || source.sampleDBName === spec.sampleDBName;
+  return restores.filter((restore) => restore.metadata.namespace === metadata.namespace && reads(restore.spec) && !hasEnded(restore));
+}
+
+/** Why the artefact must stay, with the way out. Asked at admission, and again by the controller. */
+export function whyNeeded(backup: Backup, siblings: readonly Backup[], readers: readonly Restore[]): string | undefined {
+  const stays = ({ metadata }: Backup) => metadata.deletionTimestamp === undefined && metadata.uid !== backup.metadata.uid;
+  const wayOut = "or set deletionPolicy to Retain, and what lies in the repository stays";
+  const names = (objects: readonly (Backup | Restore)[]) => objects.map(({ metadata }) => metadata.name).join(", ");
+  const dependents = dependentsOf(backup, siblings).filter(stays);
+  if (dependents.length > 0) return `these Backups build on it: ${names(dependents)}; delete them first, ${wayOut}`;
+  if (readers.length > 0) return `these Restores read it, or may: ${names(readers)}; wait until they are over, ${wayOut}`;
+  const isLast = isGood(backup) && !siblings.some((other) => stays(other) && isGood(other));
+  return isLast ? `it is the last good backup of SampleDB ${backup.spec.sampleDBName}; make another one first, ${wayOut}` : undefined;
+}

@@ -1,0 +1,150 @@
+// The Job of a Restore, and the objects with which a restored database looks like a retained one (docs/designs/0008-restores.md).
+import {
+  lastPrimaryAnnotation,
+  majorAnnotation,
+  restoredByAnnotation,
+  restoreFoundAnnotation,
+  taskAnnotation,
+} from "../../api/annotations.ts";
+import { controlledBy } from "../../runtime/kube/object.ts";
+import type { ConfigMap, Job, PersistentVolumeClaim, Secret } from "../kinds/kubernetes.ts";
+import type { Restore, SampleDB } from "../kinds/sampledb-io.ts";
+import { progressPort } from "./backup.ts";
+import { tlsSecret } from "./certificates.ts";
+import { dataDirectory, tlsDirectory } from "./configuration.ts";
+import { replicationUser, superuser } from "./credentials.ts";
+import { instanceLabels, kept } from "./identity.ts";
+import { claim } from "./instances.ts";
+import { job } from "./job.ts";
+import { limitsLike } from "./limits.ts";
+import { claimName, namesOf, podName } from "./names.ts";
+import { jobPlacement } from "./primary-job.ts";
+import { repositorySelector } from "./repository.ts";
+import { configDirectory, type Place, pgBackRestFile, storeMounts, storeSettings } from "./store.ts";
+
+export const restoreComponent = "restore";
+/** A run that takes longer has failed. */
+export const longestRestoreSeconds = 48 * 3600;
+const passwordsDirectory = "/etc/sampledb/passwords";
+
+/** What is restored from. */
+export interface RestoreSource {
+  readonly stanza: string;
+  /** Null: the newest good backup that the target allows. */
+  readonly label: string | null;
+  readonly place: Place;
+  /** The SampleDB beside whose repository's Pod the Job has to run: most volumes can be used on one node at a time. */
+  readonly beside: string | undefined;
+}
+
+/** `uid` of the new database's metadata is the Restore's: there is no SampleDB yet. */
+export function restoreConfig(restore: Restore, db: SampleDB, { stanza, label, place }: RestoreSource, operator: string): ConfigMap {
+  const settings = Object.entries(storeSettings(place)).map(([name, value]) => `${name}=${value}`);
+  const { databaseName, ownerName } = db.spec.bootstrap;
+  const run = {
+    stanza,
+    label,
+    target: targetOf(restore),
+    uid: restore.metadata.uid,
+    operator,
+    roles: { superuser, replication: replicationUser, application: ownerName },
+    database: databaseName,
+  };
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...kept(db, namesOf(db).restore), ownerReferences: [controlledBy(restore)] },
+    data: {
+      [pgBackRestFile]: ["[global]", ...settings, "", `[${stanza}]`, `pg1-path=${dataDirectory}`, ""].join("\n"),
+      "run.json": `${JSON.stringify(run, undefined, 2)}\n`,
+    },
+  };
+}
+
+function targetOf({ spec: { target } }: Restore) {
+  const value = target.time ?? target.lsn ?? target.transactionID ?? target.restorePoint;
+  return {
+    type: target.type,
+    ...(value === undefined ? {} : { value }),
+    ...(target.timeline === undefined ? {} : { timeline: target.timeline }),
+  };
+}
+
+export function restoreSecret(restore: Restore, db: SampleDB, served: Parameters<typeof tlsSecret>[2]): Secret {
+  const secret = tlsSecret(db, namesOf(db).restore, served);
+  return { ...secret, metadata: { ...secret.metadata, ownerReferences: [controlledBy(restore)] } };
+}
+
+/** It belongs to the Restore until the data is whole: no instance starts on it, and it goes with a Restore that is deleted. */
+export function restoredClaim(restore: Restore, db: SampleDB, found: readonly string[]): PersistentVolumeClaim {
+  const made = claim(db, 0);
+  const annotations = { [restoredByAnnotation]: restore.metadata.uid ?? "", [restoreFoundAnnotation]: found.join() };
+  return { ...made, metadata: { ...made.metadata, annotations, ownerReferences: [controlledBy(restore)] } };
+}
+
+/** Patroni's objects as a database of this identity has left them: no empty instance begins another one, and ordinal 0 starts alone. */
+export function restoredState(restore: Restore, db: SampleDB, systemIdentifier: string): ConfigMap[] {
+  const restoredBy = { [restoredByAnnotation]: restore.metadata.uid ?? "" };
+  const state = (name: string, annotations: Record<string, string>): ConfigMap => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...kept(db, name), labels: instanceLabels(db), annotations: { ...restoredBy, ...annotations } },
+  });
+  const { dynamicConfig, leader } = namesOf(db);
+  return [
+    state(dynamicConfig, { initialize: systemIdentifier, [majorAnnotation]: String(db.spec.postgresVersion) }),
+    state(leader, { [lastPrimaryAnnotation]: podName(db, 0) }),
+  ];
+}
+
+/** `image`: the operator's own, never the user's: this Pod has the keys of the store. */
+export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
+  const names = namesOf(db);
+  const store = storeMounts(place, { readOnly: true });
+  const passwords = { superuser: names.superuserSecret, replication: names.replicationSecret, application: names.applicationSecret };
+  const secrets = Object.entries(passwords).map(([role, secretName]) => ({
+    volume: {
+      name: `password-${role}`,
+      secret: { secretName, defaultMode: 0o640, items: [{ key: "password", path: "password" }] },
+    },
+    mount: { name: `password-${role}`, mountPath: `${passwordsDirectory}/${role}`, readOnly: true },
+  }));
+  return job(restore, db, {
+    name: names.restore,
+    component: restoreComponent,
+    annotations: { [taskAnnotation]: "restore" },
+    backoffLimit: 0,
+    deadlineSeconds: longestRestoreSeconds,
+    placement: { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) },
+    container: {
+      image,
+      command: ["run-restore"],
+      ports: [{ name: "progress", containerPort: progressPort }],
+      resources: { requests: { cpu: "100m", memory: "256Mi" }, ...limitsLike(db) },
+      volumeMounts: [
+        { name: "data", mountPath: dataDirectory.slice(0, dataDirectory.lastIndexOf("/")) },
+        { name: "config", mountPath: configDirectory, readOnly: true },
+        { name: "tls", mountPath: tlsDirectory, readOnly: true },
+        { name: "sockets", mountPath: "/run/postgresql" },
+        { name: "shared-memory", mountPath: "/dev/shm" },
+        ...secrets.map(({ mount }) => mount),
+        ...store.volumeMounts,
+      ],
+    },
+    volumes: [
+      { name: "data", persistentVolumeClaim: { claimName: claimName(db, 0) } },
+      { name: "config", configMap: { name: names.restore } },
+      { name: "tls", secret: { secretName: names.restore, defaultMode: 0o640 } },
+      { name: "sockets", emptyDir: { medium: "Memory" } },
+      { name: "shared-memory", emptyDir: { medium: "Memory" } },
+      ...secrets.map(({ volume }) => volume),
+      ...store.volumes,
+    ],
+  });
+}
+
+function besideRepository(name: string) {
+  const labelSelector = { matchLabels: repositorySelector({ metadata: { name } }) };
+  const required = [{ labelSelector, topologyKey: "kubernetes.io/hostname" }];
+  return { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+}

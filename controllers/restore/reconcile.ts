@@ -1,0 +1,91 @@
+// One reconcile of a Restore, on one screen: gather the scope, go one step on, write the status.
+import { checkRestore } from "../../api/checks/restore.ts";
+import { describeViolations } from "../../api/checks/violation.ts";
+import { conditionTypes } from "../../api/conditions.ts";
+import { restoreFinalizer } from "../../api/labels.ts";
+import { reasons } from "../../api/reasons.ts";
+import type { Request } from "../../runtime/controller/builder.ts";
+import { finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
+import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
+import { hasEnded } from "../database/backups.ts";
+import { type Restore, restores } from "../kinds/sampledb-io.ts";
+import { conditionOf } from "../telling/events.ts";
+import { taken } from "./destination.ts";
+import { handOver } from "./hand-over.ts";
+import { begin, follow, release, undo } from "./run.ts";
+import { type Dependencies, openScope, type Scope } from "./scope.ts";
+import { findSource } from "./source.ts";
+import { failed, type RestoreState, waiting } from "./state.ts";
+import { computeStatus } from "./status.ts";
+
+/** No watch tells how far it is, or that a node is lost. */
+const lookAgainSeconds = 5;
+const soonSeconds = 1;
+
+export async function reconcile(request: Request, deps: Dependencies): Promise<Result> {
+  const restore = deps.cache.watched(restores).get(request.key);
+  if (!restore) return awaitChange;
+  return await withFinalizer({
+    ...{ client: request.client, resource: restores, object: restore, finalizer: restoreFinalizer },
+    reconcile: (held) => keep(openScope(held, request, deps)),
+    cleanup: (going) => end(openScope(going, request, deps)),
+  });
+}
+
+async function keep(scope: Scope): Promise<Result> {
+  if (hasEnded(scope.restore)) {
+    if (scope.run) await release(scope);
+    return awaitChange;
+  }
+  const state = await goOn(scope);
+  // Before it is told: once the status says failed, nobody looks again, and nothing half-made may be left.
+  if (state.kind === "failed" && !isFilled(scope.restore)) await clear(scope);
+  await tell(scope, state);
+  return after(state.kind === "running" || state.kind === "waiting" || state.kind === "starting" ? lookAgainSeconds : soonSeconds);
+}
+
+async function goOn(scope: Scope): Promise<RestoreState> {
+  const { restore, run } = scope;
+  if (restore.spec.destination.type === "InPlace") return waiting(reasons.notSupported, inPlace);
+  const violations = checkRestore(restore.spec);
+  if (violations.length > 0) return failed(reasons.invalidSpec, describeViolations(violations));
+  if (run && !isFilled(restore)) return follow(scope, run);
+  const hasBegun = restore.status?.startTime !== undefined;
+  if (hasBegun && !isFilled(restore)) return failed(reasons.restoreLost, "its Job was deleted");
+  const occupied = isFilled(restore) || run ? undefined : taken(scope);
+  if (occupied) return occupied;
+  const source = findSource(scope);
+  if (source.kind !== "found") return source;
+  const { systemIdentifier } = restore.status ?? {};
+  return systemIdentifier === undefined ? await begin(scope, source) : await handOver(scope, source, systemIdentifier);
+}
+
+const inPlace =
+  "This version of the operator restores into a new SampleDB only: nothing was changed. A version that restores in place will take this one up; delete it if that is not wanted.";
+
+/** A Restore that is deleted before the data is whole leaves nothing. Afterwards the SampleDB is the user's. */
+async function end(scope: Scope): Promise<Result | typeof finished> {
+  const { restore, destination } = scope;
+  if (!hasEnded(restore) && !(isFilled(restore) && destination)) await clear(scope);
+  else await release(scope);
+  return finished;
+}
+
+async function clear(scope: Scope): Promise<void> {
+  await release(scope);
+  await undo(scope);
+}
+
+/** The stored status says that the data is whole. */
+function isFilled({ status }: Restore): boolean {
+  return status?.systemIdentifier !== undefined;
+}
+
+async function tell({ restore, deps, objects }: Scope, state: RestoreState): Promise<void> {
+  const status = computeStatus(restore, state, deps.now);
+  await objects.applyStatus(restores, restore, status);
+  const note = conditionOf(status, conditionTypes.succeeded)?.message ?? "";
+  if (state.kind === "failed") deps.events.record(restore, { type: "Warning", reason: state.reason, action: "Restore", note });
+  if (state.kind === "succeeded")
+    deps.events.record(restore, { type: "Normal", reason: reasons.restoreSucceeded, action: "Restore", note });
+}

@@ -1,0 +1,139 @@
+// The Job of a Restore: begun, followed, and undone where it failed.
+import { restoreFoundAnnotation } from "../../api/annotations.ts";
+import { reasons } from "../../api/reasons.ts";
+import { AlreadyExists, ignoreNotFound } from "../../runtime/kube/errors.ts";
+import { isControlledBy, type Key, keyOf } from "../../runtime/kube/object.ts";
+import { certificateName } from "../database/certificates.ts";
+import { lostNode } from "../database/instance.ts";
+import { belongsTo, identityOf } from "../desired/identity.ts";
+import { claimName, namesOf } from "../desired/names.ts";
+import { ownImage } from "../desired/own-image.ts";
+import { longestRestoreSeconds, restoreConfig, restoredClaim, restoreJob, restoreSecret } from "../desired/restore.ts";
+import { outcomeOf } from "../jobs/outcome.ts";
+import { type FoundJob, removeJob } from "../jobs/runner.ts";
+import { configMaps, jobs, persistentVolumeClaims, secrets } from "../kinds/kubernetes.ts";
+import type { SampleDB } from "../kinds/sampledb-io.ts";
+import { phases } from "../repository/run-progress.ts";
+import { parseRestoreEnd } from "./run-end.ts";
+import { jobContext, type Scope } from "./scope.ts";
+import type { Found } from "./source.ts";
+import { destinationOf } from "./source.ts";
+import { failed, type RestoreState } from "./state.ts";
+
+const certificateLifetimeMs = (longestRestoreSeconds + 600) * 1000;
+const longestStuckSeconds = 600;
+const lostSeconds = 40;
+const askAgainSeconds = 10;
+
+/** Everything that the Job's Pod mounts comes first. The claim is the first of all: whoever makes it has the name. */
+export async function begin(scope: Scope, { source, spec }: Found): Promise<RestoreState> {
+  const { restore, client, objects, deps } = scope;
+  const db = destinationOf(restore, spec);
+  const database = identityOf(db);
+  const problem = await takeName(scope, db);
+  if (problem) return problem;
+  const { authorities } = await deps.authority.ensure(database, client, []);
+  await deps.passwords.ensure(db, client, { authorities, hasData: false });
+  const certificate = await deps.authority.certificateForBackup(database, certificateLifetimeMs);
+  if (!certificate) throw new Error(`the authority of ${database.name} was made by this Restore, and has no key`);
+  await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
+  await objects.apply(configMaps, restoreConfig(restore, db, source, certificateName(database, "operator")));
+  await objects.apply(jobs, restoreJob(restore, db, source, ownImage(deps.images, spec.postgresVersion)));
+  return { kind: "running", ...phases.Preparing };
+}
+
+async function takeName({ restore, client }: Scope, db: SampleDB): Promise<RestoreState | undefined> {
+  const found: string[] = [];
+  for (const name of secretNames(db)) if (await client.find(secrets, keyIn(db, name))) found.push(name);
+  try {
+    await client.create(persistentVolumeClaims, restoredClaim(restore, db, found));
+  } catch (error) {
+    if (!(error instanceof AlreadyExists)) throw error;
+    const there = await client.get(persistentVolumeClaims, keyIn(db, claimName(db, 0)));
+    if (!isControlledBy(there, restore)) return failed(reasons.destinationTaken, `claim ${there.metadata.name} is there already`);
+  }
+  return undefined;
+}
+
+async function writeCertificate({ restore, client }: Scope, db: SampleDB, served: Parameters<typeof restoreSecret>[2]): Promise<void> {
+  const secret = restoreSecret(restore, db, served);
+  const before = await client.find(secrets, keyOf(secret));
+  if (before && !isControlledBy(before, restore)) throw new Error(`Secret ${before.metadata.name} is there already`);
+  if (!before) await client.create(secrets, secret);
+}
+
+export function follow(scope: Scope, { job, pod }: FoundJob): RestoreState {
+  const { deps, restore } = scope;
+  const now = deps.now();
+  const lostId = `${job.metadata.uid}/lost`;
+  const outcome = outcomeOf(job, pod, now);
+  switch (outcome.kind) {
+    case "running": {
+      if (pod && lostNode(pod)) {
+        if (deps.patience.seconds(lostId) >= lostSeconds)
+          return failed(reasons.restoreLost, `node ${pod.spec?.nodeName} of its Pod does not answer`);
+        return { kind: "running", ...phases.Preparing, message: `node ${pod.spec?.nodeName} of its Pod does not answer` };
+      }
+      deps.patience.end(lostId);
+      const database = { ...scope.key, name: restore.spec.destination.sampleDBName, uid: restore.metadata.uid ?? "" };
+      const progress = deps.progress.look(job.metadata.uid ?? "", deps.progressQuestion(database, pod), askAgainSeconds)?.answer;
+      return { kind: "running", ...phases[progress?.phase ?? "Preparing"], progress };
+    }
+    case "stuck": {
+      const seconds = (now.getTime() - Date.parse(job.metadata.creationTimestamp ?? "")) / 1000;
+      const message = `its Pod does not start: ${outcome.problem.message || outcome.problem.reason}`;
+      return seconds > longestStuckSeconds ? failed(reasons.restoreLost, message) : { kind: "running", ...phases.Preparing, message };
+    }
+    case "stranded":
+      return failed(reasons.restoreLost, `its Pod ${outcome.podName} does not end, as on a lost node`);
+    default: {
+      const end = parseRestoreEnd(outcome.message);
+      if (!end) return failed(reasons.restoreLost, `its Pod ended without a word: ${outcome.message}`);
+      return end.outcome === "succeeded" ? { kind: "filled", end } : failed(end.reason, end.message);
+    }
+  }
+}
+
+/** Removes the Job with its ConfigMap and its certificate. */
+export async function release(scope: Scope): Promise<void> {
+  const { restore, client, objects, deps, run } = scope;
+  const key = { namespace: scope.key.namespace, name: namesOf({ metadata: { name: restore.spec.destination.sampleDBName } }).restore };
+  const certificate = await client.find(secrets, key);
+  if (certificate && isControlledBy(certificate, restore))
+    await client.delete(secrets, key, { uid: certificate.metadata.uid }).catch(ignoreNotFound);
+  await objects.remove(configMaps, key, restore);
+  await removeJob(jobContext(scope), { key, owner: restore });
+  if (run) deps.progress.forget(run.job.metadata.uid ?? "");
+}
+
+/** Removes everything that this Restore made under the destination's name. The claim goes last: it says what was there before. */
+export async function undo(scope: Scope): Promise<void> {
+  const { restore, client, deps } = scope;
+  const database = { metadata: { namespace: scope.key.namespace, name: restore.spec.destination.sampleDBName } };
+  const claim = await client.find(persistentVolumeClaims, keyIn(database, claimName(database, 0)));
+  if (!claim || !isControlledBy(claim, restore)) return;
+  const found = new Set((claim.metadata.annotations?.[restoreFoundAnnotation] ?? "").split(","));
+  const names = namesOf(database);
+  for (const name of secretNames(database).filter((name) => !found.has(name))) {
+    const secret = await client.find(secrets, keyIn(database, name));
+    if (secret && belongsTo(database, secret))
+      await client.delete(secrets, keyOf(secret), { uid: secret.metadata.uid }).catch(ignoreNotFound);
+  }
+  if (!found.has(names.certificateSecret)) {
+    const identity = { ...database.metadata, uid: restore.metadata.uid ?? "" };
+    await client.delete(secrets, deps.authority.keySecret(identity)).catch(ignoreNotFound);
+    deps.authority.forget(identity);
+  }
+  const { uid } = claim.metadata;
+  await client.delete(persistentVolumeClaims, keyOf(claim), { uid }).catch(ignoreNotFound);
+}
+
+/** The Secrets of a database that a Restore makes where they are missing. */
+function secretNames(db: Pick<SampleDB, "metadata">): string[] {
+  const { superuserSecret, replicationSecret, applicationSecret, certificateSecret } = namesOf(db);
+  return [superuserSecret, replicationSecret, applicationSecret, certificateSecret];
+}
+
+function keyIn({ metadata: { namespace = "" } }: Pick<SampleDB, "metadata">, name: string): Key {
+  return { namespace, name };
+}

@@ -1,0 +1,129 @@
+// What a Restore restores from: a Backup, a SampleDB's newest good one, or a repository of which no object is left. Pure functions.
+// A Backup's status is input: its place is worked out anew from the spec in it, and that spec is checked again.
+
+import { checkSampleDB } from "../../api/checks/sampledb.ts";
+import { describeViolations } from "../../api/checks/violation.ts";
+import { labelNames } from "../../api/labels.ts";
+import { reasons } from "../../api/reasons.ts";
+import { sampleDBSpec } from "../../api/sampledb.ts";
+import { hasEnded, isGood } from "../database/backups.ts";
+import { belongsTo } from "../desired/identity.ts";
+import { repositoryComponent } from "../desired/repository.ts";
+import type { RestoreSource } from "../desired/restore.ts";
+import { type Archived, isArchived, majorIn, placeOf, uidIn } from "../desired/store.ts";
+import type { PersistentVolumeClaim } from "../kinds/kubernetes.ts";
+import type { Backup, Restore, SampleDB } from "../kinds/sampledb-io.ts";
+import { failed, type RestoreState, waiting } from "./state.ts";
+
+type Spec = SampleDB["spec"];
+
+export interface Seen {
+  readonly restore: Restore;
+  /** The Backup that `source.backupName` names. */
+  readonly backup: Backup | undefined;
+  /** All Backups of the SampleDB that `source.sampleDBName` names, in the order of their creation. */
+  readonly backups: readonly Backup[];
+  readonly claim: (name: string) => PersistentVolumeClaim | undefined;
+  /** Whether a Pod of the repository of this SampleDB runs: its volume is on that Pod's node. */
+  readonly repositoryRuns: (name: string) => boolean;
+}
+
+export interface Found {
+  readonly kind: "found";
+  readonly source: RestoreSource;
+  /** The spec of the new SampleDB. */
+  readonly spec: Spec;
+}
+
+export function findSource(seen: Seen): Found | RestoreState {
+  const { source } = seen.restore.spec;
+  if (source.repository) return fromRepository(seen, source.repository);
+  if (source.backupName !== undefined) return fromNamed(seen, source.backupName);
+  const good = seen.backups.filter(isGood).at(-1);
+  if (good) return fromBackup(seen, good, null);
+  return failed(reasons.sourceMissing, `SampleDB ${source.sampleDBName} has no good Backup in this namespace`);
+}
+
+function fromNamed(seen: Seen, name: string): Found | RestoreState {
+  const { backup } = seen;
+  if (!backup) return failed(reasons.sourceMissing, `there is no Backup ${name} in this namespace`);
+  if (!hasEnded(backup)) return waiting(reasons.sourceNotReady, `Backup ${name} is still being made`);
+  if (!isGood(backup)) return failed(reasons.sourceBad, `Backup ${name} has failed`);
+  return fromBackup(seen, backup, backup.status?.label ?? null);
+}
+
+function fromBackup(seen: Seen, backup: Backup, label: string | null): Found | RestoreState {
+  const { name } = backup.metadata;
+  const { stanza = "" } = backup.status?.repository ?? {};
+  const packed = sampleDBSpec.safeParse(backup.status?.sampleDBSpec);
+  const refused = packed.success ? checkSampleDB(packed.data as Spec) : undefined;
+  if (!packed.success || refused?.length)
+    return failed(reasons.sourceBad, `the spec in Backup ${name} is refused: ${refused ? describeViolations(refused) : "it is not whole"}`);
+  const metadata = { namespace: backup.metadata.namespace ?? "", name: backup.spec.sampleDBName, uid: uidIn(stanza) };
+  const db = { apiVersion: "", kind: "SampleDB", metadata, spec: packed.data as Spec };
+  if (!isArchived(db)) return failed(reasons.sourceBad, `the spec in Backup ${name} has no repository`);
+  return placed(seen, db, { stanza, label }, db.spec);
+}
+
+function placed(seen: Seen, db: Archived, which: Pick<RestoreSource, "stanza" | "label">, spec: Spec): Found | RestoreState {
+  const place = placeOf(db);
+  const problem = place.s3 ? undefined : foreignClaim(seen, place.claimName, db);
+  if (problem) return problem;
+  const beside = !place.s3 && seen.repositoryRuns(db.metadata.name) ? db.metadata.name : undefined;
+  return destined(seen, { ...which, place, beside }, spec);
+}
+
+/** Only a claim that the operator made as a repository: a Restore must not mount any volume of the namespace. */
+function foreignClaim(seen: Seen, name: string, db: Pick<SampleDB, "metadata"> | undefined): RestoreState | undefined {
+  const claim = seen.claim(name);
+  const isOurs = claim?.metadata.labels?.[labelNames.component] === repositoryComponent && (!db || belongsTo(db, claim));
+  return isOurs ? undefined : failed(reasons.sourceMissing, `claim ${name} is not there, or is no repository of this operator`);
+}
+
+function fromRepository(
+  seen: Seen,
+  { s3, volumeClaimName, stanza, encryptionSecretName }: NonNullable<Restore["spec"]["source"]["repository"]>,
+): Found | RestoreState {
+  const database = volumeClaimName === undefined ? undefined : seen.claim(volumeClaimName)?.metadata.labels?.[labelNames.database];
+  const problem = volumeClaimName === undefined ? undefined : foreignClaim(seen, volumeClaimName, undefined);
+  if (problem) return problem;
+  if (Number.isNaN(majorIn(stanza)))
+    return failed(reasons.sourceMissing, `${stanza} is no archive of this operator: its name ends with major and generation`);
+  const size = seen.restore.spec.destination.overrides?.storage?.size;
+  if (size === undefined) return failed(reasons.sourceBad, "a repository says nothing of volumes: give destination.overrides.storage.size");
+  const place = { s3, folder: s3?.prefix ?? "", claimName: volumeClaimName ?? "", encryptionSecretName };
+  const beside = database !== undefined && seen.repositoryRuns(database) ? database : undefined;
+  const spec = sampleDBSpec.parse({ postgresVersion: majorIn(stanza), storage: { size: String(size) } }) as Spec;
+  return destined(seen, { stanza, label: null, place, beside }, spec);
+}
+
+/** The spec of the new SampleDB: that of the backup, with the overrides, and without what would run or hold it up again. */
+function destined({ restore }: Seen, source: RestoreSource, packed: Spec): Found | RestoreState {
+  const { overrides = {} } = restore.spec.destination;
+  const { paused: _, bootstrap, ...kept } = packed;
+  const { scripts: __, ...made } = bootstrap; // what they did is in the data
+  const { storage, ...others } = overrides;
+  const spec = sampleDBSpec.safeParse({
+    ...kept,
+    ...others,
+    bootstrap: made,
+    powerState: "Running",
+    postgresVersion: majorIn(source.stanza),
+    storage: { ...packed.storage, ...storage },
+  });
+  const refused = spec.success ? checkSampleDB(spec.data as Spec) : undefined;
+  if (!spec.success || refused?.length)
+    return failed(
+      reasons.sourceBad,
+      `the SampleDB that would be made is refused: ${refused ? describeViolations(refused) : spec.error?.message.slice(0, 300)}`,
+    );
+  return { kind: "found", source, spec: spec.data as Spec };
+}
+
+/** The new database before its SampleDB is there: under the Restore's own uid. */
+export function destinationOf(
+  { apiVersion, metadata: { namespace = "", uid = "" }, spec: { destination } }: Restore,
+  spec: Spec,
+): SampleDB {
+  return { apiVersion, kind: "SampleDB", metadata: { namespace, name: destination.sampleDBName, uid }, spec };
+}

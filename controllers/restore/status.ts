@@ -1,0 +1,71 @@
+// The status of a Restore: a value that is computed once, from how the Restore stands.
+import { conditionTypes } from "../../api/conditions.ts";
+import { reasons } from "../../api/reasons.ts";
+import type { RestoreStatus } from "../../api/restore.ts";
+import { type ConditionNow, conditionsNow, secondsOnly } from "../../runtime/controller/conditions.ts";
+import type { Restore } from "../kinds/sampledb-io.ts";
+import type { RestoreState } from "./state.ts";
+
+/** Told in steps, so that a long restore does not write its status all the time. */
+const percentStep = 5;
+
+export function computeStatus(
+  { metadata: { generation }, status: before = {} }: Restore,
+  state: RestoreState,
+  now: () => Date,
+): RestoreStatus {
+  const { conditions, completionTime: _, ...kept } = before;
+  const isOver = state.kind === "succeeded" || state.kind === "failed";
+  const hasBegun = state.kind !== "waiting" && state.kind !== "failed";
+  return {
+    ...kept,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    conditions: conditionsNow(conditions, [conditionNow(state, before)], generation, now),
+    ...(hasBegun ? { startTime: before.startTime ?? secondsOnly(now()) } : {}),
+    ...(isOver ? { completionTime: before.completionTime ?? secondsOnly(now()) } : {}),
+    ...progressOf(state),
+    ...resultOf(state),
+  };
+}
+
+function conditionNow(state: RestoreState, { recoveredToTime, recoveredToLSN, note }: RestoreStatus): ConditionNow {
+  const type = conditionTypes.succeeded;
+  switch (state.kind) {
+    case "waiting":
+    case "running":
+      return { type, status: "Unknown", reason: state.reason, message: state.message };
+    case "filled":
+      return { type, status: "Unknown", reason: reasons.restoreStarting, message: "the data is whole; the SampleDB is made next" };
+    case "starting":
+      return { type, status: "Unknown", reason: reasons.restoreStarting, message: state.message };
+    case "failed":
+      return { type, status: "False", reason: state.reason, message: state.message };
+    case "succeeded": {
+      const time = recoveredToTime === undefined ? "" : `, the last transaction is of ${recoveredToTime}`;
+      const words = note === undefined ? "" : `; ${note}`;
+      return { type, status: "True", reason: reasons.restoreSucceeded, message: `it serves; ${recoveredToLSN} was reached${time}${words}` };
+    }
+  }
+}
+
+function progressOf(state: RestoreState): Pick<RestoreStatus, "progressPercent"> {
+  if (state.kind !== "running" || state.progress === undefined) return {};
+  const { phase, percent = 0 } = state.progress;
+  if (phase === "Preparing") return {};
+  return { progressPercent: phase === "Copying" ? Math.floor(percent / percentStep) * percentStep : 100 };
+}
+
+function resultOf(state: RestoreState): Partial<RestoreStatus> {
+  if (state.kind === "starting" || state.kind === "succeeded")
+    return state.firstBackupName === undefined ? {} : { firstBackupName: state.firstBackupName };
+  if (state.kind !== "filled") return {};
+  const { label, reachedTime, reachedLSN, timeline, systemIdentifier, note } = state.end;
+  return {
+    backupLabel: label,
+    ...(reachedTime === undefined ? {} : { recoveredToTime: reachedTime }),
+    recoveredToLSN: reachedLSN,
+    timeline,
+    systemIdentifier,
+    ...(note === undefined ? {} : { note }),
+  };
+}

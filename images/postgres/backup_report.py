@@ -1,0 +1,126 @@
+"""What pgBackRest's words about backups mean: the facts of a backup, what is wrong with it, why a run failed. Pure functions."""
+import json
+import re
+import time
+
+from store_faults import Fault, reason_of
+
+#: By this annotation a backup is found again whose run was lost.
+UID = "sampledb-uid"
+#: When a backup was found good. One without it counts for nothing, and nothing is built on it.
+VERIFIED = "sampledb-verified"
+#: `info` ends with 0 also where it could read nothing.
+UNREADABLE = 99
+NOT_ARCHIVED = 82
+LOCKED = 50
+
+
+def stanza_of(text):
+    """The part of `info` about the stanza that was asked for; fails where the repository could not be read."""
+    told = (json.loads(text) or [{}])[0]
+    for repository in told.get("repo", []):
+        status = repository.get("status", {})
+        if status.get("code") == UNREADABLE:
+            raise Fault(reason_of(status.get("message", "")), status.get("message", ""))
+    return {"backup": [], "db": [], "status": {}, **told}
+
+
+def backup_with(stanza, uid):
+    """The last one: a run that was resumed has one backup."""
+    found = [each for each in stanza["backup"] if (each.get("annotation") or {}).get(UID) == uid]
+    return found[-1] if found else None
+
+
+def facts_of(stanza, backup):
+    database = next(each for each in stanza["db"] if each["id"] == backup["database"]["id"])
+    return {
+        "label": backup["label"],
+        "type": backup["type"],
+        "startTime": moment(backup["timestamp"]["start"]),
+        "stopTime": moment(backup["timestamp"]["stop"]),
+        "databaseBytes": backup["info"]["size"],
+        "copiedBytes": backup["info"]["delta"],
+        "repositoryBytes": backup["info"]["repository"]["delta"],
+        "startLSN": backup["lsn"]["start"],
+        "stopLSN": backup["lsn"]["stop"],
+        "firstWAL": backup["archive"]["start"],
+        "lastWAL": backup["archive"]["stop"],
+        "timeline": int(backup["archive"]["stop"][:8], 16),
+        # As text: it has 64 bits, and JSON's numbers have 53 for many readers.
+        "systemIdentifier": str(database["system-id"]),
+        "postgresVersion": database["version"],
+    }
+
+
+def moment(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def type_to_make(stanza, asked):
+    """pgBackRest builds on the newest full backup or the newest one at all, good or not. The type that builds on nothing but good ones."""
+    good = [VERIFIED in (each.get("annotation") or {}) for each in stanza["backup"]]
+    good_fulls = [is_good for each, is_good in zip(stanza["backup"], good) if each["type"] == "full"]
+    if asked == "incr" and good and good[-1]:
+        return "incr"
+    return "diff" if asked != "full" and good_fulls and good_fulls[-1] else "full"
+
+
+def dependents_of(stanza, label):
+    """The backups that can't be restored without this one."""
+    return {each["label"] for each in stanza["backup"] if label in (each.get("reference") or [])}
+
+
+def progress_of(stanza):
+    """Bytes that are copied, and all of them; None while nobody knows."""
+    lock = stanza["status"].get("lock", {}).get("backup", {})
+    return (lock.get("size-cplt", 0), lock["size"]) if lock.get("size") else None
+
+
+def bad_pages(manifest):
+    """The files in which pages have a bad checksum, and the numbers of those pages, as far as pgBackRest tells them."""
+    found = {}
+    for line in manifest.splitlines():
+        name, _, value = line.partition("={")
+        if '"checksum-page":false' in value:
+            told = json.loads(f"{{{value}").get("checksum-page-error", [])
+            found[name.removeprefix("pg_data/")] = ["-".join(map(str, each)) if isinstance(each, list) else str(each) for each in told]
+    return found
+
+
+def words_for_pages(found):
+    name, pages = next(iter(found.items()))
+    where = f" at page{'s' if len(pages) > 1 or '-' in ''.join(pages) else ''} {', '.join(pages)}" if pages else ""
+    others = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"bad page checksum in file {name}{where}{others}"
+
+
+def is_copied_from_standby(manifest):
+    return "\noption-backup-standby=true" in manifest
+
+
+def fault_in_verification(text, told, label):
+    """None where `verify` has found everything good. It ends with 0 whatever it finds, and names files beside its output."""
+    bad = [*dict.fromkeys(re.findall(r"^(?:INFO: )?((?:invalid |file missing|unable ).*)$", told, re.MULTILINE))]
+    verified = re.search(rf"^  backup: {re.escape(label)}, status: (.*), total files checked: (\d+), total valid files: (\d+)$", text, re.MULTILINE)
+    segments = [(int(checked), int(valid)) for checked, valid in re.findall(r"total WAL checked: (\d+), total valid WAL: (\d+)", text)]
+    is_good = verified and verified[1] == "valid" and verified[2] == verified[3] and all(checked == valid for checked, valid in segments)
+    if re.search(r"^status: ok$", text, re.MULTILINE) and is_good and not bad:
+        return None
+    reason = next((found for found in map(reason_of, bad) if found != "StoreFailed"), "RepositoryFileBad")
+    return Fault(reason, "; ".join([*bad[:3], *([f"and {len(bad) - 3} more"] if len(bad) > 3 else [])]) or text or "verify said nothing")
+
+
+def fault_of_run(fault, hosts):
+    """The same failure with a reason of a backup. The words about instances come first: an instance is cut off in the same words as a store."""
+    text = fault.text
+    if fault.code == NOT_ARCHIVED or "was not archived before" in text:
+        reason = "WALNotArchived"
+    elif fault.code == LOCKED or re.search("LockAcquireError|unable to acquire lock", text):
+        reason = "BackupRunning"
+    elif re.search("unable to check pg|unable to find (a )?primary|access denied", text) or any(f"'{host}" in text for host in hosts):
+        reason = "InstanceUnreachable"
+    elif fault.reason == "StoreFailed":
+        reason = "BackupFailed"
+    else:
+        reason = fault.reason
+    return Fault(reason, fault.message, text=text, code=fault.code)

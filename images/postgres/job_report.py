@@ -1,0 +1,63 @@
+"""What a Job's program tells the operator: how far it is, by port 8434, and in the end its outcome, as the termination message."""
+import json
+import os
+import signal
+import sys
+import threading
+
+from intake_server import Answer, Certificates, serve
+from repository_store import MOUNTED
+
+PORT = int(os.environ.get("PORT", 8434))
+TERMINATION_LOG = os.environ.get("TERMINATION_LOG", "/dev/termination-log")
+LARGEST_MESSAGE = 4000
+
+
+class Ended(BaseException):
+    """Somebody has told this program to end."""
+
+
+def hear_of_the_end():
+    def end(*_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Ended
+
+    signal.signal(signal.SIGTERM, end)
+
+
+class Progress:
+    def __init__(self):
+        self.told = {"phase": "Preparing"}
+
+    def begin(self, phase):
+        self.told = {"phase": phase}
+        print(phase, file=sys.stderr, flush=True)
+
+    def reached(self, phase, done, total):
+        """A share of the bytes of this phase."""
+        if self.told["phase"] == phase and total > 0:
+            done = min(done, total)
+            self.told = {"phase": phase, "percent": 100 * done // total, "bytesDone": done, "bytesTotal": total}
+
+    def serve(self, operator):
+        """For the operator alone; never returns by itself, so in a thread of its own."""
+
+        def handle(request):
+            if request.client != operator:
+                raise Answer(403, "this certificate may do nothing here")
+            if request.path != "/progress":
+                raise Answer(404, "there is nothing here")
+            if request.method != "GET":
+                raise Answer(405, "this can't be done here")
+            return Answer(200, json.dumps(self.told).encode(), "application/json")
+
+        threading.Thread(target=serve, args=(PORT, Certificates(f"{MOUNTED}/tls"), handle), daemon=True).start()
+
+
+def write_message(outcome):
+    """The kubelet cuts a message off after 4,096 bytes, and half a JSON is none."""
+    while len(text := json.dumps(outcome, ensure_ascii=False).encode()) > LARGEST_MESSAGE:
+        outcome = {**outcome, "message": outcome["message"][: len(outcome["message"]) // 2]}
+    with open(TERMINATION_LOG, "wb") as opened:
+        opened.write(text)
+    print(text.decode(), file=sys.stderr, flush=True)
