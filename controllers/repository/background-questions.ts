@@ -47,6 +47,11 @@ export class BackgroundQuestions<Answer> {
     return this.#known.get(about)?.report;
   }
 
+  /** Whether a question is under way. */
+  isAsking(about: string): boolean {
+    return this.#known.get(about)?.asking !== undefined;
+  }
+
   forget(about: string): void {
     this.#known.delete(about);
   }

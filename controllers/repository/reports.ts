@@ -37,7 +37,7 @@ export class Reports {
 
   /** Whether a question is under way. */
   isAsking({ uid }: DatabaseIdentity): boolean {
-    return this.#known.get(uid)?.asking !== undefined;
+    return this.#repositories.isAsking(uid) || this.#primaries.isAsking(uid);
   }
 
   /** Resolves when no question is under way. */
