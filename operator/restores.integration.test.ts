@@ -135,12 +135,6 @@ test("what can't be restored is refused before anything is made, with the way ou
       /no repository of this operator/,
     ],
     ["no-size", toNew({ repository: { volumeClaimName: "orders-repository", stanza: "uid-17-1" } }), "SourceBad", /storage.size/],
-    [
-      "replicas",
-      toNew({ backupName: "night" }, { overrides: { storage: { size: "1Mi" } } }),
-      "SourceBad",
-      /the SampleDB that would be made is refused: .*storage/,
-    ],
     ["still-running", toNew({ backupName: "running" }), "SourceNotReady", /still being made/],
     ["too-late", toNew({ backupName: "night" }), "DestinationTaken", /Restore still-running makes SampleDB copy already/],
   ] as const) {
