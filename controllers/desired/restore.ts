@@ -97,6 +97,11 @@ export function restoredState(restore: Restore, db: SampleDB, systemIdentifier: 
   ];
 }
 
+/** The new SampleDB. */
+export function restoredDatabase(restoredBy: string, { apiVersion, kind, metadata: { namespace = "", name }, spec }: SampleDB): SampleDB {
+  return { apiVersion, kind, metadata: { namespace, name, annotations: { [restoredByAnnotation]: restoredBy } }, spec };
+}
+
 /** `image`: the operator's own, never the user's: this Pod has the keys of the store. */
 export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
   const names = namesOf(db);

@@ -6,7 +6,7 @@ import { AlreadyExists } from "../../runtime/kube/errors.ts";
 import { isControlledBy, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { claimName } from "../desired/names.ts";
-import { restoredState } from "../desired/restore.ts";
+import { restoredDatabase, restoredState } from "../desired/restore.ts";
 import { configMaps, persistentVolumeClaims } from "../kinds/kubernetes.ts";
 import { type Backup, backups, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
@@ -53,10 +53,6 @@ async function createOwn<T extends KubeObject>({ client, restore }: Scope, resou
       { cause: error },
     );
   }
-}
-
-function restoredDatabase(restoredBy: string, { apiVersion, kind, metadata: { namespace = "", name }, spec }: SampleDB): SampleDB {
-  return { apiVersion, kind, metadata: { namespace, name, annotations: { [restoredByAnnotation]: restoredBy } }, spec };
 }
 
 /** An archive without a backup restores nothing, so the new one gets a full backup at once. */

@@ -1,18 +1,18 @@
 // The Job of a Restore: begun, followed, and undone where it failed.
 import { restoreFoundAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
-import { AlreadyExists, ignoreNotFound } from "../../runtime/kube/errors.ts";
+import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { isControlledBy, type Key, keyOf } from "../../runtime/kube/object.ts";
 import { certificateName } from "../database/certificates.ts";
 import { lostNode } from "../database/instance.ts";
 import { belongsTo, identityOf } from "../desired/identity.ts";
 import { claimName, namesOf } from "../desired/names.ts";
 import { ownImage } from "../desired/own-image.ts";
-import { longestRestoreSeconds, restoreConfig, restoredClaim, restoreJob, restoreSecret } from "../desired/restore.ts";
+import { longestRestoreSeconds, restoreConfig, restoredClaim, restoredDatabase, restoreJob, restoreSecret } from "../desired/restore.ts";
 import { outcomeOf } from "../jobs/outcome.ts";
 import { type FoundJob, removeJob } from "../jobs/runner.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets } from "../kinds/kubernetes.ts";
-import type { SampleDB } from "../kinds/sampledb-io.ts";
+import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { phases } from "../repository/run-progress.ts";
 import { parseRestoreEnd } from "./run-end.ts";
 import { jobContext, type Scope } from "./scope.ts";
@@ -30,7 +30,7 @@ export async function begin(scope: Scope, { source, spec }: Found): Promise<Rest
   const { restore, client, objects, deps } = scope;
   const db = destinationOf(restore, spec);
   const database = identityOf(db);
-  const problem = await takeName(scope, db);
+  const problem = (await refusal(scope, db)) ?? (await takeName(scope, db));
   if (problem) return problem;
   const { authorities } = await deps.authority.ensure(database, client, []);
   await deps.passwords.ensure(db, client, { authorities, hasData: false });
@@ -40,6 +40,17 @@ export async function begin(scope: Scope, { source, spec }: Found): Promise<Rest
   await objects.apply(configMaps, restoreConfig(restore, db, source, certificateName(database, "operator")));
   await objects.apply(jobs, restoreJob(restore, db, source, ownImage(deps.images, spec.postgresVersion)));
   return { kind: "running", ...phases.Preparing };
+}
+
+/** Asked before hours of copying: the API server has rules of its own, and so may the cluster's administrators. */
+async function refusal({ client, restore }: Scope, db: SampleDB): Promise<RestoreState | undefined> {
+  try {
+    await client.tryCreate(sampledbs, restoredDatabase(restore.metadata.uid ?? "", db));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Invalid || error instanceof Forbidden)) throw error;
+    return failed(reasons.sourceBad, `the SampleDB that would be made is refused: ${error.message}`);
+  }
 }
 
 async function takeName({ restore, client }: Scope, db: SampleDB): Promise<RestoreState | undefined> {

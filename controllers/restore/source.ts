@@ -103,9 +103,12 @@ function destined({ restore }: Seen, source: RestoreSource, packed: Spec): Found
   const { paused: _, bootstrap, ...kept } = packed;
   const { scripts: __, ...made } = bootstrap; // what they did is in the data
   const { storage, ...others } = overrides;
+  // With one instance there is no replica that a commit could wait for.
+  const alone = overrides.replicas === 1 && packed.synchronousReplication === "Required" ? { synchronousReplication: "Preferred" } : {};
   const spec = sampleDBSpec.safeParse({
     ...kept,
     ...others,
+    ...alone,
     bootstrap: made,
     powerState: "Running",
     postgresVersion: majorIn(source.stanza),

@@ -134,6 +134,12 @@ export class KubeClient {
     } while (page.continueToken !== undefined);
   }
 
+  /** Asks the API server whether it would create the object, with all that admits or refuses it. Nothing is stored. */
+  async tryCreate<T extends KubeObject>(resource: Resource<T>, object: T, options: CallOptions = {}): Promise<void> {
+    const path = resourcePath(resource, object.metadata.namespace ?? "");
+    await this.raw("POST", withQuery(path, { dryRun: "All", fieldManager: this.#options.fieldManager }), object, options);
+  }
+
   async create<T extends KubeObject>(resource: Resource<T>, object: T, options: CallOptions = {}): Promise<T> {
     const path = resourcePath(resource, object.metadata.namespace ?? "");
     return (await this.#write("POST", path, { fieldManager: this.#options.fieldManager }, object, options, {
