@@ -10,12 +10,14 @@ import { conditionOf } from "../../telling/events.ts";
 import type { SampleDBStep } from "../scope.ts";
 import { allArchive } from "./archive-mode.ts";
 import { archiveHealth } from "./health.ts";
+import { presentArchive } from "./new-archive.ts";
 
 /** Nothing of this can be watched. A fault is told within minutes, and the end of one soon. */
 const lookAgainSeconds = 60;
 const lookSoonSeconds = 10;
 
-export const archiving: SampleDBStep = async ({ db, deps, observed, findings }) => {
+export const archiving: SampleDBStep = async (scope) => {
+  const { db, deps, observed, findings } = scope;
   if (!isArchived(db)) return done;
   const { pod, deployment } = observed.repository;
   const isWell = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy].every(
@@ -28,6 +30,7 @@ export const archiving: SampleDBStep = async ({ db, deps, observed, findings }) 
     reports,
     problem: pod ? problemOf(pod) : refusalOf(deployment),
     switchedOn: allArchive(observed),
+    archive: presentArchive(scope),
     now: deps.now(),
   });
   findings.blockers.push(...findings.archive.blockers);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Condition } from "../../../api/conditions.ts";
+import type { Begun } from "../../desired/archive-notes.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { InstanceAnswer, RepositoryAnswer } from "../../repository/answers.ts";
 import type { Report } from "../../repository/reports.ts";
@@ -28,6 +29,7 @@ interface Situation {
   readonly conditions?: readonly Condition[];
   readonly problem?: ArchiveInputs["problem"];
   readonly switchedOn?: boolean;
+  readonly begun?: Begun;
 }
 
 function health(situation: Situation = {}) {
@@ -37,6 +39,7 @@ function health(situation: Situation = {}) {
     conditions = [],
     problem,
     switchedOn = true,
+    begun,
   } = {
     repository: { answer: probe(), at: now },
     primary: { answer: well, at: now },
@@ -47,7 +50,8 @@ function health(situation: Situation = {}) {
   };
   const { spec } = sampleDB({ backup: { repository: repositoryInBucket, encryptionSecretName: "phrase" } });
   const db = { spec, status: { conditions: [...conditions] } };
-  return archiveHealth({ db, reports: { repository, primary }, problem, switchedOn, now });
+  const archive = { stanza: "uid-17-2", notes: { generation: 2, begun } };
+  return archiveHealth({ db, reports: { repository, primary }, problem, switchedOn, archive, now });
 }
 
 const condition = (type: string, status: "True" | "False", reason: string): Condition => ({
@@ -145,6 +149,51 @@ describe("archiving", () => {
       archiving: { status: "False", reason: "ArchiveConflict", message: "000000010000000000000007: another content" },
       blockers: [{ reason: "ArchiveConflict" }],
     });
+  });
+
+  const dropped: Begun = { because: "Dropped", at: "2026-05-04T11:00:00Z", former: "uid-17-1", lostSince: "2026-05-04T09:00:00Z" };
+
+  test.each<[string, Situation, string, string, RegExp]>([
+    ["by an order", { begun: dropped }, "True", "FullBackupDue", /uid-17-1 was given up.*since 2026-05-04T09:00:00Z can't be restored/],
+    [
+      "by a conflict",
+      { begun: { because: "Conflict", at: dropped.at, former: dropped.former } },
+      ...([
+        "True",
+        "FullBackupDue",
+        /uid-17-1 has another content.*since 2026-05-04T11:00:00Z can't be restored until a full backup/,
+      ] as const),
+    ],
+    [
+      "by an order, and does not work yet",
+      { begun: dropped, primary: { answer: failing(360), at: now } },
+      ...(["False", "ArchivingFails", /segments wait.*no route to host\. A new archive began at 2026-05-04T11:00:00Z/] as const),
+    ],
+    [
+      "by an order, before anybody is asked",
+      { begun: dropped, primary: undefined },
+      "Unknown",
+      "ArchivingUnknown",
+      /^the primary does not say/,
+    ],
+  ])("to an archive that began %s", (_, situation, status, reason, message) => {
+    expect(health(situation).archiving).toEqual({ status, reason, message: expect.stringMatching(message) });
+  });
+
+  test("to a new archive is told once, also after a restart of the operator, before anybody is asked", () => {
+    const { archiving } = health({ begun: dropped });
+    const conditions = [{ ...condition("ArchivingHealthy", "True", archiving.reason), message: archiving.message }];
+    expect(health({ begun: dropped, primary: undefined, conditions }).archiving).toMatchObject(archiving);
+  });
+
+  test.each([
+    ["ArchivingFails", failing(360)],
+    ["ArchiveFillsDisk", failing(60, { availableBytes: gibibyte })],
+  ])("that says %s names the order that gives the archive up", (reason, answer) => {
+    const { blockers } = health({ primary: { answer, at: now } });
+    expect(blockers).toEqual([
+      { reason, message: expect.any(String), remedy: expect.stringContaining("sampledb.io/drop-archive=uid-17-2") },
+    ]);
   });
 
   test("says the same a minute later, so that the status is not written at every look", () => {

@@ -2,12 +2,15 @@
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { Problem } from "../../database/instance.ts";
+import type { Begun } from "../../desired/archive-notes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Fault, InstanceAnswer } from "../../repository/answers.ts";
 import type { ArchiveReports } from "../../repository/reports.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 import { no, type Verdict } from "../../telling/checks.ts";
 import { conditionOf } from "../../telling/events.ts";
+import { archivingBlocker, repositoryBlocker } from "./blockers.ts";
+import type { PresentArchive } from "./new-archive.ts";
 
 export interface ArchiveInputs {
   readonly db: Pick<SampleDB, "spec" | "status">;
@@ -16,6 +19,8 @@ export interface ArchiveInputs {
   readonly problem: Problem | undefined;
   /** Every instance runs with archive_mode on. */
   readonly switchedOn: boolean;
+  /** The present archive; undefined before the repository is made. */
+  readonly archive: Pick<PresentArchive, "stanza" | "notes"> | undefined;
   readonly now: Date;
 }
 
@@ -35,8 +40,9 @@ const segmentBytes = 16 * 1024 * 1024;
 
 export function archiveHealth(inputs: ArchiveInputs): ArchiveHealth {
   const repository = repositoryVerdict(inputs);
-  const archiving = archivingVerdict(inputs, repository);
-  return { repository, archiving, blockers: [repositoryBlocker(repository), archivingBlocker(archiving)].flatMap((found) => found ?? []) };
+  const archiving = withGap(archivingVerdict(inputs, repository), inputs.archive?.notes.begun);
+  const blockers = [repositoryBlocker(repository), archivingBlocker(archiving, inputs.archive?.stanza)].flatMap((found) => found ?? []);
+  return { repository, archiving, blockers };
 }
 
 function repositoryVerdict({ db, reports: { repository }, problem, now }: ArchiveInputs): Verdict {
@@ -66,6 +72,19 @@ function namingSecrets(message: string, { spec: { backup } }: Pick<SampleDB, "sp
     (told, [folder, secret]) => (secret === undefined ? told : told.replaceAll(`${folder}/`, `Secret ${secret}, key `)),
     message,
   );
+}
+
+/** What can't be restored since an archive began anew, until there is a full backup in it. */
+function withGap(verdict: Verdict, begun: Begun | undefined): Verdict {
+  if (!begun || verdict.status === "Unknown" || verdict.message.includes(begun.former)) return verdict;
+  const { former, at, lostSince } = begun;
+  const [why, since] =
+    begun.because === "Dropped"
+      ? [`archive ${former} was given up on a person's order`, lostSince ?? at]
+      : [`archive ${former} has another content under the name of a segment`, at];
+  const gap = `A new archive began at ${at}, because ${why}: what was written since ${since} can't be restored until a full backup is made`;
+  const reason = verdict.status === "True" ? reasons.fullBackupDue : verdict.reason;
+  return { ...verdict, reason, message: `${verdict.message}. ${gap}` };
 }
 
 const conditionReasonOf = {
@@ -125,47 +144,4 @@ function minutes(seconds: number): string {
 
 function secondsSince(since: Date | null | undefined, now: Date): number {
   return since ? (now.getTime() - since.getTime()) / 1000 : 0;
-}
-
-/** The faults that last until a person acts. A store that is away for a moment is none of them. */
-function repositoryBlocker({ status, reason, message }: Verdict): Blocker | undefined {
-  if (status !== "False") return undefined;
-  switch (reason) {
-    case reasons.repositorySilent:
-      return {
-        reason,
-        message,
-        remedy: "kubectl describe pod of the repository tells more; segments wait on the primary's volume meanwhile",
-      };
-    case reasons.credentialsMissing:
-      return { reason, message, remedy: "make the Secret that spec.backup names, with the key that the message names" };
-    case reasons.storeDenied:
-      return { reason, message, remedy: "correct the keys in the Secret, or the policy of the bucket (docs/backups.md)" };
-    case reasons.bucketMissing:
-      return { reason, message, remedy: "make the bucket, or correct its name: remove spec.backup and set it up anew" };
-    case reasons.wrongRegion:
-      return { reason, message, remedy: "correct spec.backup.repository.s3.region" };
-    case reasons.storeUntrusted:
-      return { reason, message, remedy: "name a Secret with the store's authority in spec.backup.repository.s3.caSecretName" };
-    case reasons.repositoryFull:
-      return { reason, message, remedy: "let spec.backup.repository.volume.size grow, or make room in the store" };
-    case reasons.wrongPassphrase:
-      return { reason, message, remedy: "put the former passphrase back into the Secret; or remove spec.backup and set it up anew" };
-    default:
-      return undefined;
-  }
-}
-
-function archivingBlocker({ status, reason, message }: Verdict): Blocker | undefined {
-  if (status !== "False") return undefined;
-  if (reason === reasons.archiveFillsDisk) return { reason, message, remedy: "let spec.storage.size grow now, then mend the repository" };
-  if (reason === reasons.archiveConflict)
-    return { reason, message, remedy: "remove spec.backup and set it up anew: a new archive begins, and the former one stays" };
-  if (reason === reasons.archivingFails)
-    return {
-      reason,
-      message,
-      remedy: "mend the repository (condition RepositoryReachable); if that takes long, let spec.storage.size grow",
-    };
-  return undefined;
 }
