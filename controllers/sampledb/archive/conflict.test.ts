@@ -11,15 +11,15 @@ const failing = (reason: "ArchiveConflict" | "StoreDenied", stanza = "uid-17-2")
   archive: { failure: { name: "000000010000000000000007", reason, message: "in pgBackRest's words", at: ago(5) } },
 });
 
-test.each<[string, RepositoryAnswer | undefined, Begun | undefined, boolean]>([
-  ["a conflict in the first archive", failing("ArchiveConflict"), undefined, true],
-  ["a conflict in an archive that began ten minutes ago", failing("ArchiveConflict"), begun(600), true],
-  ["a conflict in an archive that began just now", failing("ArchiveConflict"), begun(599), false],
-  ["a conflict in an archive that began in the future, by another clock", failing("ArchiveConflict"), begun(-60), false],
-  ["a conflict in the former archive", failing("ArchiveConflict", "uid-17-1"), undefined, false],
-  ["another failure", failing("StoreDenied"), undefined, false],
-  ["no failure", { stanza: "uid-17-2", archive: {} }, undefined, false],
-  ["no answer", undefined, undefined, false],
-])("%s: a new archive begins: %s", (_, answer, before, begins) => {
+test.each<[string, boolean, RepositoryAnswer | undefined, Begun | undefined]>([
+  ["a conflict in the first archive", true, failing("ArchiveConflict"), undefined],
+  ["a conflict in an archive that began ten minutes ago", true, failing("ArchiveConflict"), begun(600)],
+  ["a conflict in an archive that began just now", false, failing("ArchiveConflict"), begun(599)],
+  ["a conflict in an archive that began in the future, by another clock", false, failing("ArchiveConflict"), begun(-60)],
+  ["a conflict in the former archive", false, failing("ArchiveConflict", "uid-17-1"), undefined],
+  ["another failure", false, failing("StoreDenied"), undefined],
+  ["no failure", false, { stanza: "uid-17-2", archive: {} }, undefined],
+  ["no answer", false, undefined, undefined],
+])("%s: a new archive begins: %s", (_, begins, answer, before) => {
   expect(newConflict({ stanza: "uid-17-2", notes: { generation: 2, begun: before } }, answer, now) !== undefined).toBe(begins);
 });

@@ -2,7 +2,10 @@
 // here; the test answers in place of the repository and of the primary.
 import { beforeAll, expect, test } from "vitest";
 import { startSuite } from "../../../e2e/faults/suite.fixture.ts";
+import type { Cache } from "../../../runtime/cache/cache.ts";
 import { Conflict } from "../../../runtime/kube/errors.ts";
+import type { Key } from "../../../runtime/kube/object.ts";
+import type { Resource } from "../../../runtime/kube/resource.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../../tools/eventually.ts";
 import { notesWanted } from "../../desired/archive-notes.ts";
@@ -119,6 +122,27 @@ test("an archive does not begin by a decision from an older version of its notes
   const begin = () => beginArchive(operators, present, { generation: 2 });
   await begin();
   await expect(begin()).rejects.toThrow(Conflict);
+});
+
+/** A view of the cluster in which the repository's ConfigMap is as it was. */
+function behind(cache: Cache, former: kinds.ConfigMap): Cache {
+  const configMaps = cache.watched(kinds.configMaps);
+  const get = (key: Key) => (key.name === former.metadata.name ? former : configMaps.get(key));
+  const watched = (resource: Resource) => (resource === kinds.configMaps ? { get } : cache.watched(resource));
+  return { watched } as unknown as Cache;
+}
+
+test("a view that is behind brings no former archive back", async () => {
+  const { stage, operator } = await open("lagging");
+  await using _ = stage;
+  const former = await config(stage);
+  answers(stage, answer());
+  await order(stage, await stanza(stage, 1));
+  await settled(stage);
+  await repositoryIs(stage, await stanza(stage, 2));
+  const lagging = { ...operator, deps: { ...operator.deps, cache: behind(operator.deps.cache, former) } };
+  await stage.again(lagging, operator.objects()).catch(() => undefined); // its status may meet that of the operator's own reconcile
+  expect(await generation(stage)).toBe(2);
 });
 
 test.each([
