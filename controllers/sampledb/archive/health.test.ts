@@ -11,7 +11,7 @@ const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
 const gibibyte = 1024 ** 3;
 
 const probe = (told: Partial<NonNullable<RepositoryAnswer["probe"]>> = {}): RepositoryAnswer => ({
-  stanza: "uid-17-1",
+  stanza: "uid-17-2",
   probe: { at: ago(10).toISOString(), ok: true, ...told },
 });
 const well: InstanceAnswer = { waiting: 0, oldestSeconds: 0, failure: null, sizeBytes: 10 * gibibyte, availableBytes: 8 * gibibyte };
@@ -149,6 +149,17 @@ describe("archiving", () => {
       archiving: { status: "False", reason: "ArchiveConflict", message: "000000010000000000000007: another content" },
       blockers: [{ reason: "ArchiveConflict" }],
     });
+  });
+
+  test("that a former archive has refused is well again with its successor", () => {
+    const failure = {
+      name: "000000010000000000000007",
+      reason: "ArchiveConflict",
+      message: "another content",
+      at: now.toISOString(),
+    } as const;
+    const told = health({ repository: { answer: { ...probe(), stanza: "uid-17-1", archive: { failure } }, at: now } });
+    expect(told).toMatchObject({ archiving: { status: "True" }, blockers: [] });
   });
 
   const dropped: Begun = { because: "Dropped", at: "2026-05-04T11:00:00Z", former: "uid-17-1", lostSince: "2026-05-04T09:00:00Z" };

@@ -100,7 +100,9 @@ const conditionReasonOf = {
   StoreFailed: reasons.storeFailed,
 } as const satisfies Record<Fault, string>;
 
-function archivingVerdict({ db, reports: { primary, repository: asked }, switchedOn, now }: ArchiveInputs, repository: Verdict): Verdict {
+function archivingVerdict(inputs: ArchiveInputs, repository: Verdict): Verdict {
+  const { db, reports, switchedOn, archive, now } = inputs;
+  const { primary, repository: asked } = reports;
   const before = conditionOf(db.status, conditionTypes.archivingHealthy);
   if (!switchedOn)
     return { status: "Unknown", reason: reasons.archivingStarts, message: "the instances have yet to restart with archiving" };
@@ -109,7 +111,9 @@ function archivingVerdict({ db, reports: { primary, repository: asked }, switche
   if (primary?.answer === undefined || secondsSince(primary.silentSince, now) >= silenceSeconds)
     return { status: "Unknown", reason: reasons.archivingUnknown, message: "the primary does not say what waits to be archived" };
   const refused = asked?.answer?.archive?.failure;
-  if (refused?.reason === "ArchiveConflict") return no(reasons.archiveConflict, `${refused.name}: ${refused.message}`);
+  // A conflict of the former archive is over: its successor has begun.
+  if (refused?.reason === "ArchiveConflict" && asked?.answer?.stanza === archive?.stanza)
+    return no(reasons.archiveConflict, `${refused.name}: ${refused.message}`);
   const { answer } = primary;
   const failing = secondsSince(answer.failure && new Date(answer.failure.since), now);
   const words = answer.failure?.message ?? repository.message;
