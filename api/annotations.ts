@@ -45,6 +45,15 @@ export const orderAnnotations = {
       "`app`: the application's role is to get a new password. The operator takes the annotation off when PostgreSQL and the Secret NAME-app have the new password.",
     byHand: "Set it to `app` to order a new password. Take it off to withdraw an order that PostgreSQL has refused.",
   },
+  dropArchive: {
+    name: "sampledb.io/drop-archive",
+    on: "SampleDB",
+    writtenBy: "a person",
+    meaning:
+      "The name of the archive that is given up, as the annotation `sampledb.io/stanza` of ConfigMap NAME-repository has it. The operator begins a new archive, lets go every segment that waits for the former one, and takes the annotation off. What these segments hold can't be restored. With any other name nothing happens, so an order that is given twice is carried out once.",
+    byHand:
+      "Set it when the store is gone for good and the data volume fills ([which way out first](backups.md#when-the-store-is-down)). Take it off to withdraw an order that still waits.",
+  },
 } as const satisfies Record<string, AnnotationDescription>;
 
 const notByHand = "No.";
@@ -185,7 +194,7 @@ export const noteAnnotations = {
     on: "ConfigMap NAME-repository",
     writtenBy: "the operator",
     meaning:
-      "A number that counts the archives of the database. A new one begins when archiving was off in between. It outlives the SampleDB, as the repository does.",
+      "A number that counts the archives of the database. A new one begins when archiving was off in between, when a person has given an archive up, and when an archive has another content under the name of a segment. It outlives the SampleDB, as the repository does.",
     byHand: notByHand,
   },
   archiveOff: {
@@ -195,11 +204,27 @@ export const noteAnnotations = {
     meaning: "`true`: `spec.backup` was removed, and nothing is archived. What was archived before is still in the repository.",
     byHand: notByHand,
   },
+  archiveBegun: {
+    name: "sampledb.io/archive-begun",
+    on: "ConfigMap NAME-repository",
+    writtenBy: "the operator",
+    meaning:
+      "Why and when the present archive began in place of another one: a person has given that one up (`Dropped`), or it has another content under the name of a segment (`Conflict`). A full backup is due since then. JSON.",
+    byHand: notByHand,
+  },
+  archiveLetGo: {
+    name: "sampledb.io/archive-let-go",
+    on: "ConfigMap NAME-repository; the operator copies it to the key `archive-let-go` of ConfigMap NAME-patroni, and so to the instances",
+    writtenBy: "the operator",
+    meaning:
+      "The system identifier of the data, `/`, and the name of the last file of the write-ahead log that waited when a person gave the archive up. The instances archive no file up to this name.",
+    byHand: notByHand,
+  },
   stanza: {
     name: "sampledb.io/stanza",
-    on: "Pods of NAME-repository",
+    on: "ConfigMap and Pods of NAME-repository",
     writtenBy: "the operator",
-    meaning: "The name of the archive that this Pod adds to: the SampleDB's uid, the major version of PostgreSQL, and the generation.",
+    meaning: "The name of the present archive: the SampleDB's uid, the major version of PostgreSQL, and the generation.",
     byHand: notByHand,
   },
   task: {
@@ -236,6 +261,7 @@ export const noteAnnotations = {
 export const switchoverAnnotation = orderAnnotations.switchover.name;
 export const replaceAnnotation = orderAnnotations.replaceInstance.name;
 export const rotateAnnotation = orderAnnotations.rotatePassword.name;
+export const dropAnnotation = orderAnnotations.dropArchive.name;
 
 export const instanceAnnotations = {
   asked: noteAnnotations.asked.name,
@@ -259,6 +285,8 @@ export const namedAnnotation = noteAnnotations.named.name;
 export const formerPolicyAnnotation = noteAnnotations.formerPolicy.name;
 export const archiveGenerationAnnotation = noteAnnotations.archiveGeneration.name;
 export const archiveOffAnnotation = noteAnnotations.archiveOff.name;
+export const archiveBegunAnnotation = noteAnnotations.archiveBegun.name;
+export const archiveLetGoAnnotation = noteAnnotations.archiveLetGo.name;
 export const stanzaAnnotation = noteAnnotations.stanza.name;
 export const restoredByAnnotation = noteAnnotations.restoredBy.name;
 export const restoreFoundAnnotation = noteAnnotations.restoreFound.name;

@@ -1,10 +1,12 @@
 // Reasons about the repository and the archive of the write-ahead log.
+import { dropAnnotation } from "../annotations.ts";
 import { labelNames } from "../labels.ts";
 import { type Descriptions, nothing } from "./description.ts";
 
 const serves = "The database serves. Segments of the write-ahead log wait on the primary's volume meanwhile.";
 const describe = "kubectl describe sampledb NAME";
 const selector = `${labelNames.database}=NAME,${labelNames.component}=repository`;
+const presentStanza = `kubectl get configmap NAME-repository --output=jsonpath='{.metadata.annotations.sampledb\\.io/stanza}'`;
 const logs = "kubectl logs deployment/NAME-repository --tail=100";
 
 export const archiveReasons = {
@@ -87,8 +89,10 @@ export const archiveReasons = {
   archiveConflict: {
     name: "ArchiveConflict",
     where: ["RepositoryReachable", "ArchivingHealthy", "blocker"],
-    meaning: `The archive has another content under the name of a segment: two histories have the same numbers. Nothing was overwritten. ${serves}`,
-    wayOut: "Remove `spec.backup` and set it up anew: a new archive begins, and the former one stays.",
+    meaning: `The archive has another content under the name of a segment: two histories have the same numbers. Nothing was overwritten. The operator begins a new archive, at most once in ten minutes, and the former one stays. ${serves}`,
+    wayOut:
+      "Wait for ten minutes. If it comes again and again, two servers write the log of one database: look at the instances and their logs.",
+    commands: ["kubectl get pods --selector=sampledb.io/name=NAME", logs],
   },
   storeFailed: {
     name: "StoreFailed",
@@ -102,6 +106,13 @@ export const archiveReasons = {
     where: ["ArchivingHealthy"],
     meaning: "ArchivingHealthy is True. Segments of the write-ahead log reach the repository.",
     wayOut: nothing,
+  },
+  fullBackupDue: {
+    name: "FullBackupDue",
+    where: ["ArchivingHealthy"],
+    meaning:
+      "ArchivingHealthy is True. Segments of the write-ahead log reach a new archive, which began because a person has given the former one up, or because that one has another content under the name of a segment. The message says since when nothing can be restored until a full backup is made.",
+    wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
   },
   archivingStarts: {
     name: "ArchivingStarts",
@@ -123,7 +134,7 @@ export const archiveReasons = {
     meaning:
       "No segment of the write-ahead log has reached the repository for five minutes, or more of them wait than are archived. What is written since then can't be restored if all volumes are lost. Segments wait on the primary's volume, and fill it. The message tells how many wait, and for how long there is room.",
     wayOut:
-      "Mend the repository (the condition RepositoryReachable says what is wrong). If that takes longer than there is room, let the data volume grow (`spec.storage.size`).",
+      "Mend the repository (the condition RepositoryReachable says what is wrong). If that takes longer than there is room, let the data volume grow (`spec.storage.size`). If the store is gone for good, [give the archive up](backups.md#when-the-store-is-down).",
     commands: [describe, `kubectl patch sampledb NAME --type=merge --patch='{"spec":{"storage":{"size":"…"}}}'`],
   },
   archiveFillsDisk: {
@@ -131,7 +142,38 @@ export const archiveReasons = {
     where: ["ArchivingHealthy", "blocker"],
     meaning:
       "Segments that can't be archived fill the primary's volume: less than a fifth of it is free. When it is full, PostgreSQL stops and nobody can write.",
-    wayOut: "Let the data volume grow now (`spec.storage.size`), then mend the repository.",
+    wayOut:
+      "Let the data volume grow now (`spec.storage.size`), then mend the repository. If the store is gone for good, [give the archive up](backups.md#when-the-store-is-down).",
     commands: [`kubectl patch sampledb NAME --type=merge --patch='{"spec":{"storage":{"size":"…"}}}'`],
+  },
+  dropWaits: {
+    name: "DropWaits",
+    where: ["blocker"],
+    meaning:
+      "A person has given up the archive, and the operator can't learn yet which segments wait. The message says why. Nothing is let go meanwhile.",
+    wayOut: "Wait until the primary's Pod answers. If the order is no longer wanted, take the annotation off.",
+    commands: [`kubectl annotate sampledb NAME ${dropAnnotation}-`],
+  },
+  dropRefused: {
+    name: "DropRefused",
+    where: ["event"],
+    meaning:
+      "A person has ordered to give up an archive that is not the present one, or nothing waits for it, or segments reach it. The operator has dropped the order, and nothing was let go.",
+    wayOut: "Nothing, if the name was that of an archive that is given up already. Otherwise give the order with the present name.",
+    commands: [presentStanza],
+  },
+  archiveDropped: {
+    name: "ArchiveDropped",
+    where: ["event"],
+    meaning:
+      "A person has given up the archive. A new one begins, and the segments that waited for the former one are let go. The note says since when nothing can be restored until a full backup is made.",
+    wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
+  },
+  archiveBegun: {
+    name: "ArchiveBegun",
+    where: ["event"],
+    meaning:
+      "The archive had another content under the name of a segment, and the operator has begun a new one. The former one stays. A full backup is due.",
+    wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
   },
 } as const satisfies Descriptions;

@@ -54,10 +54,10 @@ export function secretsOf(db: SampleDB): KubeObject[] {
 function repositoryOf(db: Archived): KubeObject[] {
   const clients = { server: "shop/orders/server", operator: "shop/orders/operator" };
   return [
-    repositoryConfig(db, 1, clients),
+    repositoryConfig(db, { generation: 1 }, clients),
     repositoryService(db),
     repositoryClaim(db),
-    repositoryDeployment(db, { image, generation: 1, running: true }),
+    repositoryDeployment(db, { image, archive: { generation: 1 }, running: true }),
   ];
 }
 

@@ -124,4 +124,10 @@ describe("Patroni's settings", () => {
       replication: { username: "replication", sslmode: "verify-ca", sslrootcert: "/etc/sampledb/tls/ca.crt" },
     });
   });
+
+  test("tell the instances beside Patroni's file which segments are let go, and have no such file otherwise", () => {
+    const letGo = { systemIdentifier: "7300000000000000001", last: "000000010000000000000042" };
+    expect(patroniConfig(sampleDB(), letGo).data?.["archive-let-go"]).toBe("7300000000000000001 000000010000000000000042\n");
+    expect(patroniConfig(sampleDB()).data).not.toHaveProperty("archive-let-go");
+  });
 });

@@ -4,6 +4,7 @@ import { labelNames } from "../../api/labels.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
 import type { ConfigMap } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
+import type { LetGo } from "./archive-notes.ts";
 import { monitoringUser, replicationUser, superuser } from "./credentials.ts";
 import { instanceComponent, instanceLabels, kept, owned } from "./identity.ts";
 import { namesOf } from "./names.ts";
@@ -18,9 +19,15 @@ const callback = "/usr/local/bin/take-writes";
 /** The key in the ConfigMap, and so the name of the file in the Pod. */
 export const patroniFile = "patroni.yaml";
 
-/** Written as JSON, which is YAML: no value can break out of its quotes. */
-export function patroniConfig(db: SampleDB): ConfigMap {
-  const data = { [patroniFile]: `${JSON.stringify(localSettings(db), undefined, 2)}\n` };
+/** The same for what is let go: the image's program pgbackrest-push reads it. */
+export const letGoFile = "archive-let-go";
+
+/** Patroni's file, written as JSON, which is YAML: no value can break out of its quotes. And which segments the instances let go. */
+export function patroniConfig(db: SampleDB, letGo?: LetGo): ConfigMap {
+  const data = {
+    [patroniFile]: `${JSON.stringify(localSettings(db), undefined, 2)}\n`,
+    ...(letGo ? { [letGoFile]: `${letGo.systemIdentifier} ${letGo.last}\n` } : {}),
+  };
   return { apiVersion: "v1", kind: "ConfigMap", metadata: owned(db, namesOf(db).patroniConfig), data };
 }
 

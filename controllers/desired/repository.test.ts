@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { generationWanted, repositoryClaim, repositoryConfig, repositoryDeployment, repositoryOff, repositorySize } from "./repository.ts";
+import { repositoryClaim, repositoryConfig, repositoryDeployment, repositorySize } from "./repository.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
 import type { Archived } from "./store.ts";
 
@@ -14,9 +14,9 @@ const s3 = {
   credentialsSecretName: "store-keys",
 };
 const inBucket = (fields: object = {}, backup: object = {}) => archived({ repository: { s3: { ...s3, ...fields } }, ...backup });
-const conf = (db: Archived, generation = 1) => repositoryConfig(db, generation, clients).data?.["pgbackrest.conf"]?.split("\n") ?? [];
+const conf = (db: Archived, generation = 1) => repositoryConfig(db, { generation }, clients).data?.["pgbackrest.conf"]?.split("\n") ?? [];
 const pod = (db: Archived) => {
-  const spec = repositoryDeployment(db, { image: "own:17", generation: 1, running: true }).spec?.template.spec;
+  const spec = repositoryDeployment(db, { image: "own:17", archive: { generation: 1 }, running: true }).spec?.template.spec;
   if (!spec) throw new Error("the Deployment has no Pod");
   return spec;
 };
@@ -82,7 +82,8 @@ describe("the repository's Pod", () => {
   });
 
   test("is there while there is something to do", () => {
-    const replicas = (running: boolean) => repositoryDeployment(archived(), { image: "i", generation: 1, running }).spec?.replicas;
+    const replicas = (running: boolean) =>
+      repositoryDeployment(archived(), { image: "i", archive: { generation: 1 }, running }).spec?.replicas;
     expect([replicas(true), replicas(false)]).toEqual([1, 0]);
   });
 });
@@ -102,12 +103,4 @@ describe("the repository's claim", () => {
     expect(metadata.ownerReferences).toBeUndefined();
     expect(metadata.labels?.["sampledb.io/component"]).toBe("repository");
   });
-});
-
-test("the generation: one at first, the same while it archives, the next after it was off", () => {
-  const db = archived();
-  expect(generationWanted(undefined)).toBe(1);
-  expect(generationWanted(repositoryConfig(db, 1, clients))).toBe(1);
-  expect(generationWanted(repositoryConfig(db, 4, clients))).toBe(4);
-  expect(generationWanted(repositoryOff(db, 4))).toBe(5);
 });

@@ -4,6 +4,7 @@ import { archiveGenerationAnnotation, archiveOffAnnotation, stanzaAnnotation } f
 import { labelNames } from "../../api/labels.ts";
 import type { ConfigMap, Deployment, PersistentVolumeClaim, Service } from "../kinds/kubernetes.ts";
 import type { SampleDB } from "../kinds/sampledb-io.ts";
+import { type ArchiveNotes, noteAnnotationsOf, stanzaOf } from "./archive-notes.ts";
 import { tlsDirectory } from "./configuration.ts";
 import { kept, labelsOf, owned } from "./identity.ts";
 import { containerSecurity, podSecurity } from "./instances.ts";
@@ -30,23 +31,15 @@ function repositoryLabels(db: Pick<SampleDB, "metadata">): Record<string, string
   return { ...labelsOf(db), ...repositorySelector(db) };
 }
 
-/**
- * The folder of pgBackRest for one history of one database. A clone keeps the system identifier of its source, so the uid is in it. After a
- * gap, or where two histories have the same numbers, a new generation begins: what was archived before stays as it was.
- */
-export function stanzaOf({ metadata, spec }: SampleDB, generation: number): string {
-  return `${metadata.uid}-${spec.postgresVersion}-${generation}`;
-}
-
 /** The names in the certificates of those who may call the repository. */
 export interface RepositoryClients {
   readonly server: string;
   readonly operator: string;
 }
 
-/** Addresses, and no secret: the program adds the keys from the mounted files. It outlives the SampleDB, because the generation does. */
-export function repositoryConfig(db: Archived, generation: number, clients: RepositoryClients): ConfigMap {
-  const stanza = stanzaOf(db, generation);
+/** Addresses, and no secret: the program adds the keys from the mounted files. It outlives the SampleDB, because the notes do. */
+export function repositoryConfig(db: Archived, notes: ArchiveNotes, clients: RepositoryClients): ConfigMap {
+  const stanza = stanzaOf(db, notes);
   const lines = Object.entries(storeSettings(placeOf(db))).map(([name, value]) => `${name}=${value}`);
   return {
     apiVersion: "v1",
@@ -54,7 +47,7 @@ export function repositoryConfig(db: Archived, generation: number, clients: Repo
     metadata: {
       ...kept(db, namesOf(db).repository),
       labels: repositoryLabels(db),
-      annotations: { [archiveGenerationAnnotation]: String(generation) },
+      annotations: noteAnnotationsOf(db, notes),
     },
     data: {
       [pgBackRestFile]: ["[global]", ...lines, "", `[${stanza}]`, ""].join("\n"),
@@ -68,12 +61,6 @@ export function repositoryOff(db: SampleDB, generation: number): ConfigMap {
   const annotations = { [archiveGenerationAnnotation]: String(generation), [archiveOffAnnotation]: "true" };
   const metadata = { ...kept(db, namesOf(db).repository), labels: repositoryLabels(db), annotations };
   return { apiVersion: "v1", kind: "ConfigMap", metadata };
-}
-
-/** The generation of the archive that is wanted now, by the ConfigMap as it is: after archiving was off, a new one. */
-export function generationWanted(config: ConfigMap | undefined): number {
-  const isOn = config !== undefined && config.metadata.annotations?.[archiveOffAnnotation] === undefined;
-  return isOn ? Math.max(1, generationNow(config)) : generationNow(config) + 1;
 }
 
 export function repositoryService(db: Archived): Service {
@@ -109,20 +96,16 @@ export function repositorySize({ spec: { backup, storage } }: Archived): string 
   return storage.size.replace(/^[\d.]+/, (number) => String(Number(number) * 2));
 }
 
-export function generationNow(config: ConfigMap | undefined): number {
-  return Number(config?.metadata.annotations?.[archiveGenerationAnnotation] ?? 0);
-}
-
 export interface RepositoryChoices {
   /** The operator's own image, never the user's: this Pod has the keys. */
   readonly image: string;
-  readonly generation: number;
+  readonly archive: ArchiveNotes;
   /** Whether there is anything to do for it. */
   readonly running: boolean;
 }
 
 /** A Deployment, not a StatefulSet, which never replaces the Pod of a lost node. `Recreate`, because two Pods can't share the volume. */
-export function repositoryDeployment(db: Archived, { image, generation, running }: RepositoryChoices): Deployment {
+export function repositoryDeployment(db: Archived, { image, archive, running }: RepositoryChoices): Deployment {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -134,7 +117,7 @@ export function repositoryDeployment(db: Archived, { image, generation, running 
       selector: { matchLabels: repositorySelector(db) },
       template: {
         // The kubelet brings a changed ConfigMap after a minute or two. A new Pod has it at once: no segment goes to the former stanza.
-        metadata: { labels: repositoryLabels(db), annotations: { [stanzaAnnotation]: stanzaOf(db, generation) } },
+        metadata: { labels: repositoryLabels(db), annotations: { [stanzaAnnotation]: stanzaOf(db, archive) } },
         spec: repositoryPod(db, image),
       },
     },

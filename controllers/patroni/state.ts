@@ -162,6 +162,12 @@ export class ClusterSettings extends StateObject {
     return (this.read(patroniKeys.initialize) ?? "") !== "";
   }
 
+  /** The system identifier of the data. */
+  get systemIdentifier(): string | undefined {
+    const told = this.read(patroniKeys.initialize) ?? "";
+    return /^\d{1,20}$/.test(told) ? told : undefined;
+  }
+
   /** Whether the first instance is making the data now. Patroni can't resume a bootstrap that is interrupted. */
   get isBootstrapping(): boolean {
     return this.read(patroniKeys.initialize) === "";

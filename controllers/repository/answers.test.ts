@@ -7,13 +7,27 @@ test("the answers of the programs are understood", () => {
   const failure = { name: "000000010000000000000004", reason: "StoreDenied", message: "403", at };
   const told = { stanza: "uid-17-1", probe: { at, ok: false, reason: "StoreDenied", step: "write", message: "403", seconds: 0.2 } };
   expect(parseRepositoryAnswer(JSON.stringify({ ...told, archive: { failure } }))).toEqual({ ...told, archive: { failure } });
-  const instance = { waiting: 2, oldestSeconds: 61.5, failure: null, sizeBytes: 10, availableBytes: 5 };
+  const instance = { waiting: 2, newest: "00000002.history", oldestSeconds: 61.5, failure: null, sizeBytes: 10, availableBytes: 5 };
   expect(parseInstanceAnswer(JSON.stringify(instance))).toEqual(instance);
 });
 
 test("a reason that only a newer image knows is a failure of the store", () => {
   const probe = { at, ok: false, reason: "MoonPhase" };
   expect(parseRepositoryAnswer(JSON.stringify({ stanza: "s", probe })).probe?.reason).toBe("StoreFailed");
+});
+
+test.each([
+  ["000000010000000000000007", true],
+  ["000000010000000000000007.partial", true],
+  ["000000010000000000000007.00000028.backup", true],
+  ["0000000A.history", true],
+  ["zzz", false],
+  ["00000001000000000000000g", false],
+  ["000000010000000000000007\n", false],
+  [7, false],
+])("the name %j of a waiting file is understood: %s", (newest, isUnderstood) => {
+  const told = { waiting: 1, newest, oldestSeconds: 0, sizeBytes: 1, availableBytes: 1 };
+  expect(parseInstanceAnswer(JSON.stringify(told)).newest).toBe(isUnderstood ? newest : undefined);
 });
 
 test.each(["", "{}", "[]", "null", `{"stanza": 7}`, `{"stanza": "${"x".repeat(5000)}"}`, `{"waiting": -1}`])("%s is no answer", (text) => {

@@ -46,8 +46,13 @@ const repositoryAnswer = z.object({
   space: space.optional(),
 });
 
+/** A file of the write-ahead log. Such names grow with the log. */
+const fileName = z.string().regex(/^[0-9A-F]{8}(\.history|[0-9A-F]{16}(\.partial|\.[0-9A-F]{8}\.backup)?)$/);
+
 const instanceAnswer = z.object({
   waiting: z.int().min(0),
+  /** The greatest name among those that wait. An older image does not tell it. */
+  newest: fileName.nullish().catch(undefined),
   oldestSeconds: z.number().min(0),
   failure: z.object({ since: time, segment: words, message: words }).nullish(),
   sizeBytes: bytes,

@@ -3,6 +3,7 @@
 // Every step of a list runs, also after one that failed, unless a step says that the rest must wait. A SampleDB that is being deleted has a
 // sequence of its own (ending/deletion.ts), in which an error stops everything after it.
 import { archiving } from "./archive/archiving.ts";
+import { archiveConflict } from "./archive/conflict.ts";
 import { repository } from "./archive/repository.ts";
 import { configuration } from "./change/configuration.ts";
 import { rollout } from "./change/rollout.ts";
@@ -23,6 +24,7 @@ import { inspection } from "./instances/inspection.ts";
 import { hibernation, instances } from "./instances/instances.ts";
 import { podShortage } from "./instances/pod-shortage.ts";
 import { stragglers } from "./instances/stragglers.ts";
+import { dropArchive } from "./orders/drop-archive.ts";
 import { replacement } from "./orders/replacement.ts";
 import { rotation } from "./orders/rotation.ts";
 import { switchoverOrder } from "./orders/switchover-order.ts";
@@ -40,8 +42,15 @@ export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
 /** Unblock elections first. Then grow disks, also of a database that is not healthy: a full disk must not wait for health. */
 const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention];
 
-/** Finish password rotations early: PostgreSQL may have a password already that applications do not have. Then mend what serves. */
-const foundation: readonly SampleDBStep[] = [credentials, rotation, account, services, repository, policies, monitoring, writePath];
+/**
+ * Finish password rotations early: PostgreSQL may have a password already that applications do not have. Then mend what serves. Whether an
+ * archive begins anew is decided before the repository is made for it.
+ */
+const foundation: readonly SampleDBStep[] = [
+  ...[credentials, rotation, account, services],
+  ...[dropArchive, archiveConflict, repository],
+  ...[policies, monitoring, writePath],
+];
 
 export const steps: Readonly<Record<Mode, readonly SampleDBStep[]>> = {
   /** The operator can't know what the user wants, so the instances go on as they are. */

@@ -25,7 +25,7 @@ import { hasEnded } from "../jobs/outcome.ts";
 import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { Patience } from "../patience.ts";
-import { Reports } from "../repository/reports.ts";
+import { type Questions, Reports } from "../repository/reports.ts";
 import { declareWatches } from "../watches.ts";
 import { KnownChoices } from "./change/choices.ts";
 import { sampleDBController } from "./controller.ts";
@@ -53,6 +53,8 @@ export class DatabaseStage implements AsyncDisposable {
   readonly #proxy: FaultProxy;
   readonly #stops: (() => Promise<void>)[] = [];
   #aheadMs = 0;
+  /** Whom the operator can ask about the archive. */
+  archive: Questions = { repository: undefined, primary: undefined };
 
   private constructor(namespace: string, client: KubeClient, proxy: FaultProxy) {
     this.namespace = namespace;
@@ -113,7 +115,7 @@ export class DatabaseStage implements AsyncDisposable {
         monitors: new Monitors({ labels: {}, now }),
         choices: new KnownChoices(version.images),
         reports: new Reports(now),
-        archiveQuestions: () => ({ repository: undefined, primary: undefined }),
+        archiveQuestions: () => this.archive,
       },
       patroni: async () => {
         throw new Error("there are no nodes");

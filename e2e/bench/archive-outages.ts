@@ -66,7 +66,7 @@ export async function nodeLost({ archived, plain, namespace }: Pair, local: Loca
 
 export async function segmentsWait(archive: Archive, database: Database, count: number): Promise<void> {
   await eventually(`${count} segments wait`, 240_000, async () => {
-    if ((await archive.waiting()) >= count) return true;
+    if ((await archive.waiting()).length >= count) return true;
     await database.sql(
       `CREATE TABLE IF NOT EXISTS noise (text text STORAGE EXTERNAL);
        INSERT INTO noise SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 400000) AS n GROUP BY n % 1000`,

@@ -80,13 +80,33 @@ export class Archive {
   }
 
   async #clients(): Promise<{ readonly stanza: string }> {
-    const config = await this.#kubectl.get("configmap", `${this.#database.name}-repository`);
-    return JSON.parse(config?.["data"]["clients.json"]);
+    return JSON.parse((await this.#config())?.["data"]["clients.json"]);
   }
 
-  /** How many segments wait on the primary. */
-  async waiting(): Promise<number> {
-    const count = "ls /var/lib/postgresql/data/pg_wal/archive_status | grep -c '\\.ready$' || true";
-    return Number(await this.#database.shell(await this.#database.primary(), count));
+  async #config(): Promise<KubernetesObject | undefined> {
+    return await this.#kubectl.get("configmap", `${this.#database.name}-repository`);
+  }
+
+  /** The name of the present archive, as a person reads it for an order. */
+  async stanza(): Promise<string> {
+    return (await this.#config())?.["metadata"].annotations["sampledb.io/stanza"];
+  }
+
+  /** The last segment that is let go. */
+  async lastLetGo(): Promise<string> {
+    const note: string | undefined = (await this.#config())?.["metadata"].annotations["sampledb.io/archive-let-go"];
+    if (note === undefined) throw new Error("nothing is let go");
+    return note.slice(note.indexOf("/") + 1);
+  }
+
+  /** The names of the files that wait on the primary. */
+  async waiting(): Promise<string[]> {
+    const names = "ls /var/lib/postgresql/data/pg_wal/archive_status | sed -n 's/\\.ready$//p'";
+    return (await this.#database.shell(await this.#database.primary(), names)).split("\n").filter(Boolean);
+  }
+
+  /** Whether the primary has noted a failure. */
+  async fails(): Promise<boolean> {
+    return (await this.#database.shell(await this.#database.primary(), "ls /var/lib/postgresql")).includes("archive-failure.json");
   }
 }

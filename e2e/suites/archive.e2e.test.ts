@@ -3,6 +3,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Archive } from "../database/archive.ts";
+import { segmentNumbers } from "../database/archive-list.ts";
 import { Database, sampleDB } from "../database/database.ts";
 import { findContainer, killContainer } from "../database/faults.ts";
 import { Ledger, lastServer, nothingLost } from "../database/ledger.ts";
@@ -93,7 +94,7 @@ print(connection.getresponse().status)
     await database.says("RepositoryReachable", "StoreUnreachable");
     const former = await database.primary();
     for (let segment = 0; segment < 3; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
-    await eventually("segments wait", minutes, async () => (await archive.waiting()) >= 3);
+    await eventually("segments wait", minutes, async () => (await archive.waiting()).length >= 3);
     const before = await ledger.report();
     await database.switchOver(await database.someReplica());
     await ledger.acknowledges({ rows: 10, deadlineMs: minutes, since: before });
@@ -124,8 +125,26 @@ print(connection.getresponse().status)
       `CREATE TABLE noise (text text STORAGE EXTERNAL);
        INSERT INTO noise SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 1500000) AS n GROUP BY n % 1000`,
     );
-    await eventually("segments wait", minutes, async () => (await archive.waiting()) > 0);
+    await eventually("segments wait", minutes, async () => (await archive.waiting()).length > 0);
     await archive.complete({ deadlineMs: 3 * minutes });
+  });
+
+  test("of a store that is dead for good is given up: what waits is let go, and nothing that is written since", {
+    timeout: 10 * minutes,
+  }, async () => {
+    const { store } = reached();
+    await store.fault("dead");
+    for (let segment = 0; segment < 3; segment++) await database.sql("SELECT pg_switch_wal()", { superuser: true });
+    await eventually("segments wait, and fail", 2 * minutes, async () => (await archive.waiting()).length >= 3 && (await archive.fails()));
+    await namespace.run("annotate", "sampledb", "orders", `sampledb.io/drop-archive=${await archive.stanza()}`);
+    const last = await eventuallySucceeds("what is let go is noted", minutes, () => archive.lastLetGo());
+    await eventually("it is let go, with the store dead", 3 * minutes, async () => (await archive.waiting()).every((name) => name > last));
+    expect((await database.get()).metadata.annotations?.["sampledb.io/drop-archive"]).toBeUndefined();
+    await store.fault(undefined);
+    const [number = 0] = segmentNumbers([last]);
+    await archive.complete({ deadlineMs: 3 * minutes, begin: number + 1 });
+    expect(await database.says("ArchivingHealthy", "FullBackupDue")).toMatch(/can't be restored until a full backup is made/);
+    expect(await ledger.verify()).toMatchObject(nothingLost);
   });
 
   test("is switched off again, and the repository goes; a volume begins another archive", { timeout: 10 * minutes }, async () => {

@@ -19,21 +19,14 @@ beforeAll(async () => {
 afterAll(() => repository?.stop());
 
 beforeEach(() => {
-  for (const each of ["volume/leftovers", "volume/data/pg_wal", "volume/archive-failure.json", "stopping", "pushed", "stanza"])
+  for (const each of ["volume/leftovers", "volume/data/pg_wal", "volume/archive-failure.json", "stopping", "pushed", "stanza", "let-go"])
     rmSync(repository.path(each), { recursive: true, force: true });
   mkdirSync(repository.path("volume/data/pg_wal/archive_status"), { recursive: true });
   mkdirSync(repository.path("pushed"));
   repository.pgBackRest('[ "$1" != archive-push ] || cp "$2" pushed/');
 });
 
-/** A segment as PostgreSQL writes it: its first page tells its place in the log. */
-function writeSegment(file: string, place = BigInt(3 * 16 * 1024 * 1024)): string {
-  const content = Buffer.alloc(16 * 1024 * 1024);
-  content.writeBigUInt64LE(place, 8);
-  writeFileSync(repository.path(file), content);
-  return repository.path(file);
-}
-
+const writeSegment = (file: string) => repository.writeSegment(file);
 const note = () => JSON.parse(readFileSync(repository.path("volume/archive-failure.json"), "utf8"));
 const pushed = () => readdirSync(repository.path("pushed"));
 
@@ -45,6 +38,19 @@ esac`);
   expect(await repository.program("pgbackrest-push", writeSegment(`volume/data/pg_wal/${name}`))).toEqual({ code: 0, text: "" });
   expect(repository.calls.map((call) => call.split(" ")[0])).toEqual(["archive-push", "stanza-create", "archive-push"]);
   expect(existsSync(repository.path("volume/archive-failure.json"))).toBe(false);
+});
+
+test("pgbackrest-push gives a new archive the histories that lead to its timeline", async () => {
+  repository.begin("third");
+  repository.pgBackRest(`case $1 in
+stanza-create) touch stanza ;;
+archive-push) [ -e stanza ] || { echo "ERROR: [103]: [FileMissingError] unable to load info file 'archive.info'" >&2; exit 103; }; cp "$2" pushed/ ;;
+esac`);
+  for (const timeline of [2, 3, 4, 5])
+    writeFileSync(repository.path(`volume/data/pg_wal/0000000${timeline}.history`), "1\t0/3000000\twhy\n");
+  const segment = "000000030000000000000003";
+  expect((await repository.program("pgbackrest-push", writeSegment(`volume/data/pg_wal/${segment}`))).code).toBe(0);
+  expect(pushed().sort()).toEqual(["00000003.history", "00000005.history", segment].sort());
 });
 
 test("pgbackrest-push keeps the reason on the volume since the first failure, until the next success", async () => {
@@ -129,14 +135,7 @@ test("push-leftovers pushes them, and keeps apart what PostgreSQL has overwritte
   mkdirSync(repository.path("volume/leftovers"));
   writeSegment("volume/leftovers/000000010000000000000002");
   writeSegment(`volume/leftovers/${name}`);
-  // The programs as they are in the image: beside each other, and to be executed.
-  const bin = repository.path("bin");
-  symlinkSync(join(import.meta.dirname, "intake_client.py"), join(bin, "intake_client.py"));
-  writeFileSync(join(bin, "pgbackrest-push"), `#!/bin/sh\nexec python3 -ISB ${join(import.meta.dirname, "pgbackrest-push")} "$@"\n`, {
-    mode: 0o755,
-  });
-  symlinkSync(join(import.meta.dirname, "push-leftovers"), join(bin, "push-leftovers"));
-  const program = spawn(join(bin, "push-leftovers"), {
+  const program = spawn(repository.leftoversProgram(), {
     env: { ...repository.environment, SECONDS_BETWEEN_ROUNDS: "0.1" },
     stdio: "ignore",
   });
@@ -157,22 +156,30 @@ test("serve-metrics tells what waits for the archive, since when, and why", asyn
   const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
   while (!(await ask("/archive"))) await sleep(20);
 
-  const quiet = { waiting: 0, oldestSeconds: 0, failure: null, sizeBytes: expect.any(Number), availableBytes: expect.any(Number) };
+  const quiet = {
+    waiting: 0,
+    newest: null,
+    oldestSeconds: 0,
+    failure: null,
+    sizeBytes: expect.any(Number),
+    availableBytes: expect.any(Number),
+  };
   expect(await (await ask("/archive"))?.json()).toEqual(quiet);
   for (const each of [name, "00000002.history"]) markReady(each);
   const status = repository.path("volume/data/pg_wal/archive_status");
   writeFileSync(join(status, "000000010000000000000002.done"), "");
   utimesSync(join(status, `${name}.ready`), Date.now() / 1000 - 100, Date.now() / 1000 - 100);
   mkdirSync(repository.path("volume/leftovers"));
-  for (const each of ["000000010000000000000001", "000000010000000000000000.refused"])
+  for (const each of ["000000010000000000000001", "000000020000000000000009.refused", "some other file"])
     writeFileSync(repository.path("volume/leftovers", each), "");
   const failure = { since: "2026-01-01T00:00:00Z", at: "2026-01-01T00:00:00Z", segment: name, message: "StoreDenied" };
   writeFileSync(repository.path("volume/archive-failure.json"), JSON.stringify(failure));
   const told = (await (await ask("/archive"))?.json()) as { oldestSeconds: number };
-  expect(told).toMatchObject({ waiting: 3, failure });
+  // The history of a timeline comes after all segments of the one before it.
+  expect(told).toMatchObject({ waiting: 4, newest: "00000002.history", failure });
   expect(told.oldestSeconds).toBeGreaterThanOrEqual(100);
   const metrics = await (await ask("/metrics"))?.text();
-  expect(metrics).toContain("\nsampledb_archive_segments_waiting 3\n");
+  expect(metrics).toContain("\nsampledb_archive_segments_waiting 4\n");
   expect(metrics).toContain("\nsampledb_archive_failing 1\n");
   expect(metrics).toMatch(/\nsampledb_volume_available_bytes \d+\n/);
 });

@@ -1,7 +1,7 @@
 // The repository's program on this machine, with certificates of the project's own making. In place of pgBackRest there is a script that
 // notes what it is asked for: the real one is exercised by smoke-test.sh, inside of the image.
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -15,6 +15,8 @@ import { freePort } from "../../tools/free-port.ts";
 
 const database = { namespace: "shop", name: "orders" };
 const hour = 3_600_000;
+/** Of the data whose segments are pushed. */
+export const systemIdentifier = 7_300_000_000_000_000_001n;
 
 export type Client = "server" | "operator" | "stranger";
 export interface Reply {
@@ -112,6 +114,7 @@ export class Repository {
       VOLUME: this.path("volume"),
       PGDATA: this.path("volume/data"),
       STOP_MARK: this.path("stopping"),
+      LET_GO: this.path("let-go"),
       SECONDS_TO_FETCH: "20", // a machine with much to do is slow, and right
     };
   }
@@ -160,12 +163,35 @@ export class Repository {
     return JSON.parse((await this.ask("operator", "GET", "/status")).body);
   }
 
+  /** A segment as PostgreSQL writes it: its first page tells its place in the log, and whose it is. Resolves to its path. */
+  writeSegment(file: string, number = 3n, of = systemIdentifier): string {
+    const content = Buffer.alloc(16 * 1024 * 1024);
+    content.writeBigUInt64LE(number << 24n, 8);
+    content.writeBigUInt64LE(of, 24);
+    writeFileSync(this.path(file), content);
+    return this.path(file);
+  }
+
+  /** Where `push-leftovers` is beside the programs that it calls, to be executed as in the image. */
+  leftoversProgram(): string {
+    const directory = mkdtempSync(this.path("programs-"));
+    symlinkSync(join(import.meta.dirname, "intake_client.py"), join(directory, "intake_client.py"));
+    const push = `#!/bin/sh\nexec python3 -ISB ${join(import.meta.dirname, "pgbackrest-push")} "$@"\n`;
+    writeFileSync(join(directory, "pgbackrest-push"), push, { mode: 0o755 });
+    symlinkSync(join(import.meta.dirname, "push-leftovers"), join(directory, "push-leftovers"));
+    return join(directory, "push-leftovers");
+  }
+
   /** Runs a program of an instance; resolves to its exit code and what it printed. */
   async program(name: string, ...args: readonly string[]): Promise<{ code: number; text: string }> {
+    return await this.programWith({}, name, ...args);
+  }
+
+  async programWith(environment: Readonly<Record<string, string>>, name: string, ...args: readonly string[]) {
     const file = join(import.meta.dirname, name);
     const command = readFileSync(file, "utf8").startsWith("#!/bin/sh") ? ["sh", file] : ["python3", "-ISB", file];
     try {
-      const text = await run("sh", ["-c", 'exec "$@" 2>&1', "sh", ...command, ...args], { env: this.environment });
+      const text = await run("sh", ["-c", 'exec "$@" 2>&1', "sh", ...command, ...args], { env: { ...this.environment, ...environment } });
       return { code: 0, text };
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ended } from "./image-files.fixture.ts";
-import { type History, passwords, RestoreStage, stanza, type Target } from "./restore.fixture.ts";
+import { type History, RestoreStage, stanza, type Target } from "./restore.fixture.ts";
 
 let stage: RestoreStage;
 beforeAll(async () => {
@@ -159,7 +159,7 @@ test.each(targets)("the rows of $title", async ({ title, target, label, rows: ex
   const volume = title.replaceAll(/[^a-z]/gi, "-");
   const outcome = await stage.restore({ target: target(stage.history), volume, ...(label ? { label: label(stage.history) } : {}) });
   expect(outcome).toMatchObject({ outcome: "succeeded", ...more?.(stage.history) });
-  if (!more?.(stage.history).hasOwnProperty("note")) expect(outcome).not.toHaveProperty("note");
+  if (!Object.hasOwn(more?.(stage.history) ?? {}, "note")) expect(outcome).not.toHaveProperty("note");
   expect(await stage.ask(volume, rows, hasOrders)).toEqual([expected, orders ? "t" : "f"]);
 });
 
@@ -358,7 +358,11 @@ test.each(["data/PG_VERSION", "initializing", "leftovers/00000001000000000000000
 
 test("a volume that is too small is refused with what it needs, and nothing is written", async () => {
   const outcome = await stage.restore({ target: latest, volume: "small", bytes: 30_000_000 });
-  expect(outcome).toMatchObject({ outcome: "failed", reason: "VolumeTooSmall", message: expect.stringMatching(/at least \d+\.\d MiB: 29\.\d MiB for the data/) });
+  expect(outcome).toMatchObject({
+    outcome: "failed",
+    reason: "VolumeTooSmall",
+    message: expect.stringMatching(/at least \d+\.\d MiB: 29\.\d MiB for the data/),
+  });
 });
 
 test("a volume that turns out too small while the log is replayed is told as such", async () => {

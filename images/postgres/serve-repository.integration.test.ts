@@ -117,8 +117,10 @@ test("histories are known while the store is away: what was listed, and what an 
   expect(repository.calls.filter((call) => call.startsWith("repo-"))).toEqual([]);
 });
 
+const conflicts = 'echo "ERROR: [045]: WAL file already exists in the repo1 archive with a different checksum" >&2; exit 45';
+
 test("/status tells the last segment, and a failure until the next success", async () => {
-  repository.pgBackRest('echo "ERROR: [045]: WAL file already exists in the repo1 archive with a different checksum" >&2; exit 45');
+  repository.pgBackRest(conflicts);
   expect(await repository.ask("server", "PUT", `/wal/${name}`, segment)).toMatchObject({ status: 409 });
   expect((await repository.status()).archive.failure).toMatchObject({ name, reason: "ArchiveConflict", at: expect.stringMatching(/Z$/) });
   repository.pgBackRest("");
@@ -140,6 +142,21 @@ test("a push that finds the store otherwise than the last probe brings the next 
   repository.pgBackRest(works);
   expect(await repository.ask("server", "PUT", `/wal/${name}`, segment)).toMatchObject({ status: 204 });
   await probe(true);
+});
+
+test("/status tells a conflict also after other failures, and of the present archive only", async () => {
+  repository.pgBackRest(conflicts);
+  await repository.ask("server", "PUT", `/wal/${name}`, segment);
+  repository.pgBackRest("exit 1");
+  await repository.ask("server", "PUT", "/wal/000000010000000000000004", segment);
+  expect((await repository.status()).archive.failure).toMatchObject({ name, reason: "ArchiveConflict" });
+  repository.begin("uid-17-2");
+  expect((await repository.status()).archive).toEqual({});
+  await repository.ask("server", "PUT", "/wal/000000010000000000000004", segment);
+  expect((await repository.status()).archive.failure).toMatchObject({ name: "000000010000000000000004", reason: "StoreFailed" });
+  repository.pgBackRest("");
+  await repository.ask("server", "PUT", "/wal/000000010000000000000004", segment);
+  expect((await repository.status()).archive).toEqual({ last: { name: "000000010000000000000004", at: expect.any(String) } });
 });
 
 test("the keys go to pgBackRest by a file that only it can read, and into no message", async () => {

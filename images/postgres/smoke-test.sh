@@ -116,6 +116,22 @@ archive_works() {
     return $result
 }
 
+# As on a full volume: of what is let go, a start removes the segments that neither the recovery nor a slot needs.
+room_is_made() {
+    local bin=$1/bin base=$work/room-${1##*/}
+    local data=$base/data
+    mkdir "$base" && "$bin/initdb" -D "$data" --auth=trust && printf "archive_mode = on\narchive_command = 'false'\n" >> "$data/postgresql.conf" || return
+    start() { "$bin/pg_ctl" -D "$data" -w -l "$data.log" -o "-k $base -c listen_addresses= -c shared_buffers=16MB" start; }
+    sql() { "$bin/psql" -h "$base" -d postgres -v ON_ERROR_STOP=1 -Atq -c "$1"; }
+    close_segments() { for _ in 1 2 3; do sql "SELECT pg_logical_emit_message(true, '', '')" && sql "SELECT pg_switch_wal()" || return; done; }
+    start && close_segments && sql CHECKPOINT && sql "SELECT pg_create_physical_replication_slot('held', true)" && close_segments && sql CHECKPOINT || return
+    echo "$(sql 'SELECT system_identifier FROM pg_control_system()') 000000010000000000000006" > "$base/let-go"
+    "$bin/pg_ctl" -D "$data" -w -m immediate stop
+    PATH=$bin:$PATH PGDATA=$data LET_GO=$base/let-go LEAST_ROOM=1000000000000000 /usr/local/libexec/sampledb/make-room
+    [ "$(cd "$data/pg_wal" && ls -d 0* | head -1)" = 000000010000000000000004 ] || { ls "$data/pg_wal"; return 1; }
+    start && "$bin/pg_ctl" -D "$data" -w -m fast stop
+}
+
 ask() { # ask METHOD PATH [FILE], as an instance
     /usr/bin/python3 -IS -c 'import sys; sys.path.insert(0, "/usr/local/bin"); import intake_client; print(*intake_client.ask(*sys.argv[1:]))' "$@"
 }
@@ -143,5 +159,6 @@ for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} has pg_upgrade" version_is "${major##*/}." "$major/bin/pg_upgrade" --version
     check "PostgreSQL ${major##*/} starts, with all extensions, and is initialized" server_works "$major"
     check "PostgreSQL ${major##*/} archives to a repository" archive_works "$major"
+    check "PostgreSQL ${major##*/} starts on a full volume, once segments are let go" room_is_made "$major"
 done
 exit $failed

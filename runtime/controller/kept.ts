@@ -8,10 +8,12 @@ import type { Resource } from "../kube/resource.ts";
 export interface Wanted {
   readonly resource: Resource;
   readonly object: KubeObject;
+  /** Written onto this version only: for an object that follows from its own last state. */
+  readonly onto?: string | undefined;
 }
 
-export function wanted<T extends KubeObject>(resource: Resource<T>, object: T): Wanted {
-  return { resource, object };
+export function wanted<T extends KubeObject>(resource: Resource<T>, object: T, onto?: string): Wanted {
+  return { resource, object, onto };
 }
 
 interface Found {

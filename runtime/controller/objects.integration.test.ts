@@ -7,6 +7,7 @@ import { sharedControlPlane } from "../../e2e/faults/shared-plane.fixture.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { child, configMaps, isReady, jobs, type Site, services, sites } from "../fixtures/site.ts";
 import { type Running, SiteStage } from "../fixtures/stage.ts";
+import { Conflict } from "../kube/errors.ts";
 import { controlledBy, type KubeObject, keyOf } from "../kube/object.ts";
 import { ControllerBuilder } from "./builder.ts";
 import { wanted } from "./kept.ts";
@@ -206,6 +207,37 @@ test.concurrent("an existing object that another owner or none controls is left 
 
   await stage.client.delete(configMaps, keyOf(theirs));
   await ready(running);
+});
+
+test.concurrent("an object that follows from its own last state is written onto that version only", async () => {
+  await using stage = await open("onto");
+  await stage.create("x");
+  const texts: (string | undefined)[] = [];
+  const running = stage.run({
+    define: ({ cache }) =>
+      ControllerBuilder.for("onto", sites)
+        .owns(configMaps)
+        .reconcile(async ({ key, objects }) => {
+          const site = cache.watch(sites).get(key);
+          if (!site || texts.length > 0) return awaitChange;
+          const write = (text: string, onto?: string) =>
+            objects.apply(configMaps, { ...child(site, "v1", "ConfigMap"), data: { text } }, onto);
+          const first = await write("first");
+          const second = await write("second", first.metadata.resourceVersion);
+          const behind = await write("third", first.metadata.resourceVersion).catch((error: unknown) => error);
+          const third = await write("third", second.metadata.resourceVersion);
+          texts.push(
+            first.data?.["text"],
+            second.data?.["text"],
+            behind instanceof Conflict ? "conflict" : "written",
+            third.data?.["text"],
+          );
+          return awaitChange;
+        }),
+  });
+  await eventually("it has written", 20_000, () => texts.length > 0);
+  expect(texts).toEqual(["first", "second", "conflict", "third"]);
+  await running.stop();
 });
 
 test.concurrent("the owner's object that is not wanted is deleted, once", async () => {

@@ -44,15 +44,16 @@ export class Objects {
   async keep(owner: KubeObject, part: string, cause: string, build: () => readonly Wanted[]): Promise<void> {
     const place = `${owner.metadata.uid} ${part}`;
     if (this.#kept.is(place, cause)) return;
-    const applied = build().map(async ({ resource, object }) => ({ resource, object: await this.apply(resource, object) }));
+    const applied = build().map(async ({ resource, object, onto }) => ({ resource, object: await this.apply(resource, object, onto) }));
     this.#kept.remember(place, cause, await Promise.all(applied), this.#cache);
   }
 
   /**
    * Makes the object as desired by server-side apply, unless it already is. The kind must be watched. Refuses an object that
    * exists without the desired controller, as far as the cache knows: once adopted, it would be deleted with its new owner.
+   * With `onto`, a resourceVersion, a write to any other version is a Conflict.
    */
-  async apply<T extends KubeObject>(resource: Resource<T>, desired: T): Promise<T> {
+  async apply<T extends KubeObject>(resource: Resource<T>, desired: T, onto?: string): Promise<T> {
     const hash = digest(desired);
     const marked = withAnnotation(desired, this.#options.hashAnnotation, hash);
     const cached = this.#cache.watched(resource);
@@ -63,7 +64,7 @@ export class Objects {
     } else if (cached.isSelective) {
       await this.#refuseUnseen(resource, desired);
     }
-    const applied = await this.#client.apply(resource, marked);
+    const applied = await this.#client.apply(resource, onto === undefined ? marked : withVersion(marked, onto));
     if (!covers(applied, marked)) this.#settled.remember("object", asCached(applied, live), hash);
     return applied;
   }
@@ -129,6 +130,10 @@ function refuseOccupied(live: KubeObject, desired: KubeObject): void {
 /** The version that the cache will show: when a write changed nothing, the cache keeps its object, which may be trimmed. */
 function asCached<T extends KubeObject>(written: T, live: T | undefined): T {
   return live && live.metadata.resourceVersion === written.metadata.resourceVersion ? live : written;
+}
+
+function withVersion<T extends KubeObject>(object: T, resourceVersion: string): T {
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
 function withAnnotation<T extends KubeObject>(object: T, name: string, value: string): T {

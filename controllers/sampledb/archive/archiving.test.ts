@@ -21,8 +21,9 @@ test("an answer is told when it has come, not at the next look; after a bad one 
   const db = { ...sampleDB({ backup: {} }), metadata: identity, status: { conditions } };
   const look = async () => {
     const found = findings();
-    const deps = { reports, now, archiveQuestions: () => ({ repository: async () => answer, primary: undefined }) };
-    const step = await archiving({ db, deps, observed: observed([]), findings: found } as unknown as Scope);
+    const cache = { watched: () => ({ listBy: () => [] }) };
+    const deps = { cache, reports, now, archiveQuestions: () => ({ repository: async () => answer, primary: undefined }) };
+    const step = await archiving({ key: identity, db, deps, observed: observed([]), findings: found } as unknown as Scope);
     await reports.settled(identity);
     return { step, reason: found.archive?.repository.reason };
   };

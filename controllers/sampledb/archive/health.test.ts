@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Condition } from "../../../api/conditions.ts";
+import type { Begun } from "../../desired/archive-notes.ts";
 import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { InstanceAnswer, RepositoryAnswer } from "../../repository/answers.ts";
 import type { Report } from "../../repository/background-questions.ts";
@@ -10,7 +11,7 @@ const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
 const gibibyte = 1024 ** 3;
 
 const probe = (told: Partial<NonNullable<RepositoryAnswer["probe"]>> = {}): RepositoryAnswer => ({
-  stanza: "uid-17-1",
+  stanza: "uid-17-2",
   probe: { at: ago(10).toISOString(), ok: true, ...told },
 });
 const well: InstanceAnswer = { waiting: 0, oldestSeconds: 0, failure: null, sizeBytes: 10 * gibibyte, availableBytes: 8 * gibibyte };
@@ -28,6 +29,8 @@ interface Situation {
   readonly conditions?: readonly Condition[];
   readonly hindrance?: ArchiveInputs["hindrance"];
   readonly switchedOn?: boolean;
+  readonly begun?: Begun;
+  readonly backedUp?: boolean;
 }
 
 function health(situation: Situation = {}) {
@@ -37,6 +40,8 @@ function health(situation: Situation = {}) {
     conditions = [],
     hindrance,
     switchedOn = true,
+    begun,
+    backedUp = false,
   } = {
     repository: { answer: probe(), at: now },
     primary: { answer: well, at: now },
@@ -47,7 +52,8 @@ function health(situation: Situation = {}) {
   };
   const { spec } = sampleDB({ backup: { repository: repositoryInBucket, encryptionSecretName: "phrase" } });
   const db = { spec, status: { conditions: [...conditions] } };
-  return archiveHealth({ db, reports: { repository, primary }, hindrance, switchedOn, now });
+  const archive = { stanza: "uid-17-2", notes: { generation: 2, begun } };
+  return archiveHealth({ db, reports: { repository, primary }, hindrance, switchedOn, archive, backedUp, now });
 }
 
 const condition = (type: string, status: "True" | "False", reason: string): Condition => ({
@@ -154,6 +160,63 @@ describe("archiving", () => {
       archiving: { status: "False", reason: "ArchiveConflict", message: "000000010000000000000007: another content" },
       blockers: [{ reason: "ArchiveConflict" }],
     });
+  });
+
+  test("that a former archive has refused is well again with its successor", () => {
+    const failure = {
+      name: "000000010000000000000007",
+      reason: "ArchiveConflict",
+      message: "another content",
+      at: now.toISOString(),
+    } as const;
+    const told = health({ repository: { answer: { ...probe(), stanza: "uid-17-1", archive: { failure } }, at: now } });
+    expect(told).toMatchObject({ archiving: { status: "True" }, blockers: [] });
+  });
+
+  const dropped: Begun = { because: "Dropped", at: "2026-05-04T11:00:00Z", former: "uid-17-1", lostSince: "2026-05-04T09:00:00Z" };
+
+  test.each<[string, Situation, string, string, RegExp]>([
+    ["by an order, with a good backup since", { begun: dropped, backedUp: true }, "True", "Archiving", /reach the repository$/],
+    ["by an order", { begun: dropped }, "True", "FullBackupDue", /uid-17-1 was given up.*since 2026-05-04T09:00:00Z can't be restored/],
+    [
+      "by a conflict",
+      { begun: { because: "Conflict", at: dropped.at, former: dropped.former } },
+      ...([
+        "True",
+        "FullBackupDue",
+        /uid-17-1 has another content.*since 2026-05-04T11:00:00Z can't be restored until a full backup/,
+      ] as const),
+    ],
+    [
+      "by an order, and does not work yet",
+      { begun: dropped, primary: { answer: failing(360), at: now } },
+      ...(["False", "ArchivingFails", /segments wait.*no route to host\. A new archive began at 2026-05-04T11:00:00Z/] as const),
+    ],
+    [
+      "by an order, before anybody is asked",
+      { begun: dropped, primary: undefined },
+      "Unknown",
+      "ArchivingUnknown",
+      /^the primary does not say/,
+    ],
+  ])("to an archive that began %s", (_, situation, status, reason, message) => {
+    expect(health(situation).archiving).toEqual({ status, reason, message: expect.stringMatching(message) });
+  });
+
+  test("to a new archive is told once, also after a restart of the operator, before anybody is asked", () => {
+    const { archiving } = health({ begun: dropped });
+    const conditions = [{ ...condition("ArchivingHealthy", "True", archiving.reason), message: archiving.message }];
+    expect(health({ begun: dropped, primary: undefined, conditions }).archiving).toMatchObject(archiving);
+  });
+
+  test.each([
+    ["ArchivingFails", failing(360)],
+    ["ArchiveFillsDisk", failing(60, { availableBytes: gibibyte })],
+  ])("that says %s names the order that gives the archive up", (reason, answer) => {
+    const { blockers } = health({ primary: { answer, at: now } });
+    expect(blockers).toEqual([
+      { reason, message: expect.any(String), remedy: expect.stringContaining("sampledb.io/drop-archive=uid-17-2") },
+    ]);
   });
 
   test("says the same a minute later, so that the status is not written at every look", () => {

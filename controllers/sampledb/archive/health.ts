@@ -1,13 +1,16 @@
 // Whether the repository can be used, and whether the write-ahead log reaches it. Pure functions of what was observed and answered.
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
+import type { Begun } from "../../desired/archive-notes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Fault, InstanceAnswer } from "../../repository/answers.ts";
 import type { ArchiveReports } from "../../repository/reports.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 import { no, type Verdict } from "../../telling/checks.ts";
 import { conditionOf } from "../../telling/events.ts";
-import { describePod, type Hindrance } from "./hindrance.ts";
+import { archivingBlocker, repositoryBlocker } from "./blockers.ts";
+import type { Hindrance } from "./hindrance.ts";
+import type { PresentArchive } from "./new-archive.ts";
 
 export interface ArchiveInputs {
   readonly db: Pick<SampleDB, "spec" | "status">;
@@ -16,6 +19,10 @@ export interface ArchiveInputs {
   readonly hindrance: Hindrance | undefined;
   /** Every instance runs with archive_mode on. */
   readonly switchedOn: boolean;
+  /** The present archive; undefined before the repository is made. */
+  readonly archive: Pick<PresentArchive, "stanza" | "notes"> | undefined;
+  /** The present archive has a good backup. */
+  readonly backedUp: boolean;
   readonly now: Date;
 }
 
@@ -35,8 +42,8 @@ const segmentBytes = 16 * 1024 * 1024;
 
 export function archiveHealth(inputs: ArchiveInputs): ArchiveHealth {
   const repository = repositoryVerdict(inputs);
-  const archiving = archivingVerdict(inputs, repository);
-  const blockers = [repositoryBlocker(repository, inputs), archivingBlocker(archiving)];
+  const archiving = withGap(archivingVerdict(inputs, repository), inputs.backedUp ? undefined : inputs.archive?.notes.begun);
+  const blockers = [repositoryBlocker(repository, inputs.hindrance), archivingBlocker(archiving, inputs.archive?.stanza)];
   return { repository, archiving, blockers: blockers.flatMap((found) => found ?? []) };
 }
 
@@ -69,6 +76,19 @@ function namingSecrets(message: string, { spec: { backup } }: Pick<SampleDB, "sp
   );
 }
 
+/** What can't be restored since an archive began anew, until there is a full backup in it. */
+function withGap(verdict: Verdict, begun: Begun | undefined): Verdict {
+  if (!begun || verdict.status === "Unknown" || verdict.message.includes(begun.former)) return verdict;
+  const { former, at, lostSince } = begun;
+  const [why, since] =
+    begun.because === "Dropped"
+      ? [`archive ${former} was given up on a person's order`, lostSince ?? at]
+      : [`archive ${former} has another content under the name of a segment`, at];
+  const gap = `A new archive began at ${at}, because ${why}: what was written since ${since} can't be restored until a full backup is made`;
+  const reason = verdict.status === "True" ? reasons.fullBackupDue : verdict.reason;
+  return { ...verdict, reason, message: `${verdict.message}. ${gap}` };
+}
+
 const conditionReasonOf = {
   CredentialsMissing: reasons.credentialsMissing,
   StoreDenied: reasons.storeDenied,
@@ -82,7 +102,9 @@ const conditionReasonOf = {
   StoreFailed: reasons.storeFailed,
 } as const satisfies Record<Fault, string>;
 
-function archivingVerdict({ db, reports: { primary, repository: asked }, switchedOn, now }: ArchiveInputs, repository: Verdict): Verdict {
+function archivingVerdict(inputs: ArchiveInputs, repository: Verdict): Verdict {
+  const { db, reports, switchedOn, archive, now } = inputs;
+  const { primary, repository: asked } = reports;
   const before = conditionOf(db.status, conditionTypes.archivingHealthy);
   if (!switchedOn)
     return { status: "Unknown", reason: reasons.archivingStarts, message: "the instances have yet to restart with archiving" };
@@ -91,7 +113,9 @@ function archivingVerdict({ db, reports: { primary, repository: asked }, switche
   if (primary?.answer === undefined || secondsSince(primary.silentSince, now) >= silenceSeconds)
     return { status: "Unknown", reason: reasons.archivingUnknown, message: "the primary does not say what waits to be archived" };
   const refused = asked?.answer?.archive?.failure;
-  if (refused?.reason === "ArchiveConflict") return no(reasons.archiveConflict, `${refused.name}: ${refused.message}`);
+  // A conflict of the former archive is over: its successor has begun.
+  if (refused?.reason === "ArchiveConflict" && asked?.answer?.stanza === archive?.stanza)
+    return no(reasons.archiveConflict, `${refused.name}: ${refused.message}`);
   const { answer } = primary;
   const failing = secondsSince(answer.failure && new Date(answer.failure.since), now);
   const words = answer.failure?.message ?? repository.message;
@@ -126,43 +150,4 @@ function minutes(seconds: number): string {
 
 function secondsSince(since: Date | null | undefined, now: Date): number {
   return since ? (now.getTime() - since.getTime()) / 1000 : 0;
-}
-
-/** The faults that last until a person acts. A store that is away for a moment is none of them. */
-function repositoryBlocker({ status, reason, message }: Verdict, { hindrance }: ArchiveInputs): Blocker | undefined {
-  if (status !== "False") return undefined;
-  switch (reason) {
-    case reasons.repositorySilent:
-      return { reason, message, remedy: hindrance?.remedy ?? describePod };
-    case reasons.credentialsMissing:
-      return { reason, message, remedy: "make the Secret that spec.backup names, with the key that the message names" };
-    case reasons.storeDenied:
-      return { reason, message, remedy: "correct the keys in the Secret, or the policy of the bucket (docs/backups.md)" };
-    case reasons.bucketMissing:
-      return { reason, message, remedy: "make the bucket, or correct its name: remove spec.backup and set it up anew" };
-    case reasons.wrongRegion:
-      return { reason, message, remedy: "correct spec.backup.repository.s3.region" };
-    case reasons.storeUntrusted:
-      return { reason, message, remedy: "name a Secret with the store's authority in spec.backup.repository.s3.caSecretName" };
-    case reasons.repositoryFull:
-      return { reason, message, remedy: "let spec.backup.repository.volume.size grow, or make room in the store" };
-    case reasons.wrongPassphrase:
-      return { reason, message, remedy: "put the former passphrase back into the Secret; or remove spec.backup and set it up anew" };
-    default:
-      return undefined;
-  }
-}
-
-function archivingBlocker({ status, reason, message }: Verdict): Blocker | undefined {
-  if (status !== "False") return undefined;
-  if (reason === reasons.archiveFillsDisk) return { reason, message, remedy: "let spec.storage.size grow now, then mend the repository" };
-  if (reason === reasons.archiveConflict)
-    return { reason, message, remedy: "remove spec.backup and set it up anew: a new archive begins, and the former one stays" };
-  if (reason === reasons.archivingFails)
-    return {
-      reason,
-      message,
-      remedy: "mend the repository (condition RepositoryReachable); if that takes long, let spec.storage.size grow",
-    };
-  return undefined;
 }

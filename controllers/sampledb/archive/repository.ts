@@ -2,12 +2,10 @@
 import { archiveOffAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil, type StepResult } from "../../../runtime/controller/steps.ts";
-import { certificateName } from "../../database/certificates.ts";
+import { generationNow, notesWanted } from "../../desired/archive-notes.ts";
 import { identityOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import {
-  generationNow,
-  generationWanted,
   repositoryClaim,
   repositoryConfig,
   repositoryDeployment,
@@ -21,6 +19,7 @@ import { unsettledSeconds } from "../change/configuration.ts";
 import { createClaim, growClaim, tryAgainSeconds } from "../foundation/storage.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 import { someArchive } from "./archive-mode.ts";
+import { repositoryClients } from "./new-archive.ts";
 
 export const repository: SampleDBStep = async (scope) => {
   const { db } = scope;
@@ -38,13 +37,13 @@ async function keep(scope: Scope, db: Archived): Promise<StepResult> {
   const grown = hasVolume(db) ? await keepClaim(scope, db) : true;
   const made = {
     image: choices.ownImage,
-    generation: generationWanted(observed.repository.config),
+    archive: notesWanted(observed.repository.config),
     // Nothing can be pushed without instances. The Pod of a sleeping database would only hold its volume.
     running: db.spec.powerState === "Running" || observed.instances.length > 0,
   };
-  const clients = { server: certificateName(database, "server"), operator: certificateName(database, "operator") };
   await objects.keep(db, "repository", JSON.stringify([choices.digest, made]), () => [
-    wanted(configMaps, repositoryConfig(db, made.generation, clients)),
+    // Onto the version whose notes were read: a view that is behind must not bring a former archive back.
+    wanted(configMaps, repositoryConfig(db, made.archive, repositoryClients(db)), observed.repository.config?.metadata.resourceVersion),
     wanted(services, repositoryService(db)),
     wanted(deployments, repositoryDeployment(db, made)),
   ]);
@@ -70,6 +69,6 @@ async function leave(scope: Scope): Promise<StepResult> {
   if (deployment) await objects.remove(deployments, where, db);
   await objects.remove(services, where, db);
   // Last: this note ends the work, and the next archive will be another generation.
-  await objects.apply(configMaps, repositoryOff(db, generationNow(config)));
+  await objects.apply(configMaps, repositoryOff(db, generationNow(config)), config.metadata.resourceVersion);
   return done;
 }

@@ -3,7 +3,9 @@ import { settingsSinceAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { isControlledBy } from "../../../runtime/kube/object.ts";
-import { dynamicConfig, patroniConfig, patroniStates } from "../../desired/configuration.ts";
+import type { DatabaseView } from "../../database/view.ts";
+import { type LetGo, notesWanted } from "../../desired/archive-notes.ts";
+import { dynamicConfig, letGoFile, patroniConfig, patroniStates } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
 import { namesOf } from "../../desired/names.ts";
 import { type ConfigMap, configMaps } from "../../kinds/kubernetes.ts";
@@ -15,17 +17,18 @@ const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
   const { db, choices, objects, findings, observed, deps } = scope;
+  const letGo = letGoNow(observed);
   const asked = { db, restart: restartWord(db, observed) };
   const { since, held } = settingsStage(scope, asked);
   if (findings.trial.kind === "accepted") {
     const { initialized } = observed;
-    await objects.keep(db, "patroni", choices.digest, () => [wanted(configMaps, patroniConfig(db))]);
+    await objects.keep(db, "patroni", JSON.stringify([choices.digest, letGo]), () => [wanted(configMaps, patroniConfig(db, letGo))]);
     await objects.keep(db, "settings", JSON.stringify([choices.digest, since, initialized, asked.restart, held]), () => [
       wanted(configMaps, dynamicConfig(db, { since, initialized, notes: settingsNotes(asked, held) })),
     ]);
   } else {
-    // Patroni's file has no setting that could be on trial. A Pod without it does not start.
-    if (!hasOwnFile(scope)) await objects.apply(configMaps, patroniConfig(db));
+    // Patroni's file has no setting that could be on trial. A Pod without it does not start, and a full volume can't wait for a trial.
+    if (!hasOwnFile(scope, patroniConfig(db, letGo))) await objects.apply(configMaps, patroniConfig(db, letGo));
     await endMaking(scope);
   }
   // Each by itself: the leader writes one of them in every loop, and that must not cause a comparison of the others.
@@ -50,10 +53,16 @@ export function unsettledSeconds(settings: ConfigMap | undefined, now: Date): nu
   return since === undefined ? 0 : secondsUntilSettled(since, now);
 }
 
-/** Whether Patroni's file of an earlier reconcile is there, and this database's own. */
-function hasOwnFile({ db, deps, key }: Scope): boolean {
+/** Whether Patroni's file of an earlier reconcile is there, this database's own, and tells the same segments to let go. */
+function hasOwnFile({ db, deps, key }: Scope, { data }: ConfigMap): boolean {
   const file = deps.cache.watched(configMaps).get({ namespace: key.namespace, name: namesOf(db).patroniConfig });
-  return isControlledBy(file, db);
+  return isControlledBy(file, db) && file?.data?.[letGoFile] === data?.[letGoFile];
+}
+
+/** Only while the data is that of which a person has let segments go. */
+function letGoNow({ repository, patroni }: DatabaseView): LetGo | undefined {
+  const { letGo } = notesWanted(repository.config);
+  return letGo && letGo.systemIdentifier === patroni.settings?.systemIdentifier ? letGo : undefined;
 }
 
 /** Ends the settings that are good only while an instance makes the data, also while a change is on trial. */
