@@ -1,12 +1,12 @@
 // Reasons about the repository and the archive of the write-ahead log.
-import { dropAnnotation } from "../annotations.ts";
+import { dropAnnotation, stanzaAnnotation } from "../annotations.ts";
 import { labelNames } from "../labels.ts";
 import { type Descriptions, nothing } from "./description.ts";
 
 const serves = "The database serves. Segments of the write-ahead log wait on the primary's volume meanwhile.";
 const describe = "kubectl describe sampledb NAME";
 const selector = `${labelNames.database}=NAME,${labelNames.component}=repository`;
-const presentStanza = `kubectl get configmap NAME-repository --output=jsonpath='{.metadata.annotations.sampledb\\.io/stanza}'`;
+const presentStanza = `kubectl get configmap NAME-repository --output=jsonpath='{.metadata.annotations.${stanzaAnnotation.replace(".", "\\.")}}'`;
 const logs = "kubectl logs deployment/NAME-repository --tail=100";
 
 export const archiveReasons = {
@@ -92,7 +92,7 @@ export const archiveReasons = {
     meaning: `The archive has another content under the name of a segment: two histories have the same numbers. Nothing was overwritten. The operator begins a new archive, at most once in ten minutes, and the former one stays. ${serves}`,
     wayOut:
       "Wait for ten minutes. If it comes again and again, two servers write the log of one database: look at the instances and their logs.",
-    commands: ["kubectl get pods --selector=sampledb.io/name=NAME", logs],
+    commands: [`kubectl get pods --selector=${labelNames.database}=NAME`, logs],
   },
   storeFailed: {
     name: "StoreFailed",
