@@ -1,4 +1,5 @@
 """Whether the store works: writes a file, reads it and deletes it, again and again, and says which step failed and why."""
+import contextlib
 import os
 import socket
 import ssl
@@ -73,6 +74,17 @@ class Probe:
         """A push has found that the store works, or does not. Where the last probe found otherwise, the next one comes soon."""
         if self.last is not None and self.last["ok"] != works:
             self.doubted.set()
+
+    @contextlib.contextmanager
+    def doubted_after(self, seconds):
+        """A push that lasts for so long is as good a reason to look at the store as one that fails."""
+        timer = threading.Timer(seconds, self.compare, (False,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def steps(self):
         content = os.urandom(16).hex().encode()

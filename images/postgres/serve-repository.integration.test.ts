@@ -159,6 +159,20 @@ test("/status tells a conflict also after other failures, and of the present arc
   expect((await repository.status()).archive).toEqual({ last: { name: "000000010000000000000004", at: expect.any(String) } });
 });
 
+test("a push that lasts brings the next probe on before it has failed", async () => {
+  const patient = await Repository.make();
+  patient.pgBackRest('case "$*" in repo-put*) cat > probe ;; repo-get*sampledb-probe) cat probe ;; *archive.info) exit 1 ;; esac');
+  await patient.serve({ SECONDS_UNTIL_DOUBT: "1" });
+  const probe = (ok: boolean) => eventually(`the probe says ${ok}`, 20_000, async () => (await patient.status()).probe?.ok === ok);
+  await probe(true);
+  patient.pgBackRest('[ "$1" != archive-push ] || sleep 60 & wait; exit 1');
+  const push = patient.ask("server", "PUT", `/wal/${name}`, segment).catch(() => {});
+  await probe(false);
+  expect((await patient.status()).archive).toEqual({});
+  patient.stop();
+  await push;
+});
+
 test("the keys go to pgBackRest by a file that only it can read, and into no message", async () => {
   repository.begin("keys");
   repository.configure("repo1-type=s3", "repo1-s3-endpoint=https://127.0.0.1:1", "repo1-cipher-type=aes-256-cbc");
