@@ -1,6 +1,7 @@
 // What stands between run-backup and an instance: who may read its data, which instances are there, and what ends a run.
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Stage, stanza } from "./backup.fixture.ts";
 import { ended } from "./image-files.fixture.ts";
@@ -80,6 +81,26 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
       const lock = `/tmp/orders-0/locks/${stanza}-backup-1.lock`;
       return (await stage.containers.run(["flock", "--nonblock", lock, "true"])).code === 0;
     });
+  });
+
+  test("after a promotion, the log is looked at along the new timeline", async () => {
+    await stage.label({ type: "full", uid: "before" });
+    await stage.shell("orders-1", "psql -XAtqc 'select pg_promote()' -c 'create table newer ()' -c 'select pg_switch_wal()'");
+    const archive = stage.containers.path("store/archive", stanza, "17-1");
+    const newSegment = () =>
+      readdirSync(archive, { recursive: true, encoding: "utf8" }).find((name) => /\/00000002[0-9A-F]{16}-/.test(name));
+    await stage.until("the new timeline is archived", async () => newSegment() !== undefined);
+    expect(await stage.run({ task: "adopt", uid: "before" })).toMatchObject({ outcome: "succeeded", timeline: 1 });
+
+    await stage.shell("orders-1", "psql -XAtqc 'create table newest ()' -c 'select pg_switch_wal()'");
+    const first = newSegment() as string;
+    await stage.until(
+      "the next one is archived",
+      async () => readdirSync(join(archive, dirname(first))).filter((name) => name.includes("-")).length > 1,
+    );
+    renameSync(join(archive, first), stage.containers.path("away"));
+    const message = `the segment ${basename(first).slice(0, 24)} is missing in the archive`;
+    expect(await stage.run({ task: "adopt", uid: "before" })).toEqual({ outcome: "failed", reason: "WALIncomplete", message });
   });
 
   test("a last segment that does not reach the archive fails the backup", async () => {
