@@ -37,6 +37,16 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
     expect(await stage.run({ task: "backup", uid: "replica", instances })).toMatchObject({ outcome: "succeeded", source: replica });
   });
 
+  test("serve-data ends at once when it is told to, and nothing of it stays", async () => {
+    const other = stage.serveData("orders-1");
+    await stage.until("the replica's data is served", async () => (await stage.served("orders-1")) !== "");
+    const [over, began] = [ended(other), performance.now()];
+    await stage.containers.signal(other, "tini -- /usr/bin/python3 -IS /usr/local/bin/serve-data shop/orders/backup", "SIGTERM");
+    expect(await over).toMatchObject({ code: 0 });
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(await stage.served("orders-1")).toBe("");
+  });
+
   test("without the primary a backup fails within seconds, and the primary is named", async () => {
     const began = performance.now();
     const failed = await stage.run({ task: "backup", uid: "none", instances: ["orders-1", "orders-0"] });
