@@ -236,10 +236,10 @@ export class Stage {
     });
   }
 
-  /** The serial number of the certificate that an instance serves. */
+  /** The serial number of the certificate that an instance serves; empty where nobody serves. */
   async served(instance: Instance): Promise<string> {
     const client = `openssl s_client -connect localhost:${this.#ports[instance]} -CAfile /tmp/${instance}/tls/ca.crt`;
-    const { text } = await this.containers.run(["bash", "-c", `${client} < /dev/null 2> /dev/null | openssl x509 -noout -serial`]);
+    const { text } = await this.containers.run(["bash", "-c", `(${client} < /dev/null | openssl x509 -noout -serial) 2> /dev/null`]);
     return text;
   }
 
