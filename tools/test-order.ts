@@ -8,6 +8,7 @@ const order = [
   "runtime/controller/quiet.integration",
   "sampledb/orders/rotation.integration",
   "sampledb/foundation/storage.integration",
+  "images/postgres/backup.integration",
   "sampledb/refusals.integration",
   "sampledb/orders/replacement.integration",
   // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The three that need most

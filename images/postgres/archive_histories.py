@@ -60,12 +60,12 @@ class Histories:
                 self.stored[name] = content
 
 
-def listing(store, directory, stanza):
-    _, told = store.run("repo-ls", directory, stanza=stanza, seconds=SECONDS_FOR_A_HISTORY)
+def listing(store, directory, stanza, seconds=SECONDS_FOR_A_HISTORY):
+    _, told = store.run("repo-ls", directory, stanza=stanza, seconds=seconds)
     return told.decode("utf-8", "replace").splitlines()
 
 
-def archive_directory(store, stanza):
+def archive_directory(store, stanza, seconds=SECONDS_FOR_A_HISTORY):
     """pgBackRest keeps the archive of a stanza in a directory that is named after the major; None before there is one."""
-    found = [name for name in listing(store, f"archive/{stanza}", stanza) if re.fullmatch(r"[0-9.]+-[0-9]+", name)]
+    found = [name for name in listing(store, f"archive/{stanza}", stanza, seconds) if re.fullmatch(r"[0-9.]+-[0-9]+", name)]
     return f"archive/{stanza}/{found[-1]}" if found else None

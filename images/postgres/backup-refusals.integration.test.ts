@@ -1,6 +1,7 @@
 // What stands between run-backup and an instance: who may read its data, which instances are there, and what ends a run.
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Stage, stanza } from "./backup.fixture.ts";
 import { ended } from "./image-files.fixture.ts";
@@ -29,6 +30,7 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
   test("a replica that does not answer is left out, and one that answers is copied", async () => {
     const instances = ["orders-0", "orders-1"] as const;
     expect(await stage.run({ task: "backup", uid: "alone", instances })).toMatchObject({ outcome: "succeeded", source: primary });
+    expect(readFileSync(stage.containers.path("run-memory/pgbackrest.conf"), "utf8")).not.toContain("pg2-");
     const other = stage.serveData("orders-1");
     onTestFinished(() => void other.kill("SIGKILL"));
     await stage.until("the replica's data is served", async () => (await stage.served("orders-1")) !== "");
@@ -76,10 +78,25 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
     const over = ended(child);
     await stage.containers.signal(child, "tini -- /usr/bin/python3 -IS /usr/local/bin/run-backup", "SIGTERM");
     expect(stage.outcome(await over)).toMatchObject({ reason: "BackupFailed", message: "the run was told to end before it was done" });
-    await stage.until("the lock is free", async () => {
-      const lock = `/tmp/orders-0/locks/${stanza}-backup-1.lock`;
-      return (await stage.containers.run(["flock", "--nonblock", lock, "true"])).code === 0;
-    });
+    expect(await stage.run({ task: "adopt", uid: "ended" })).toMatchObject({ reason: "BackupLost" });
+    const lock = `/tmp/orders-0/locks/${stanza}-backup-1.lock`;
+    await stage.until("the lock is free", async () => (await stage.containers.run(["flock", "--nonblock", lock, "true"])).code === 0);
+  });
+
+  test("after a promotion, the log is looked at along the new timeline", async () => {
+    await stage.label({ type: "full", uid: "before" });
+    await stage.shell("orders-1", "psql -XAtqc 'select pg_promote()' -c 'create table newer ()' -c 'select pg_switch_wal()'");
+    const archive = stage.containers.path("store/archive", stanza, "17-1/0000000200000000");
+    const segments = () => (existsSync(archive) ? readdirSync(archive).sort() : []);
+    await stage.until("the new timeline is archived", async () => segments().length === 1);
+    expect(await stage.run({ task: "adopt", uid: "before" })).toMatchObject({ outcome: "succeeded", timeline: 1 });
+
+    await stage.shell("orders-1", "psql -XAtqc 'create table newest ()' -c 'select pg_switch_wal()'");
+    await stage.until("the next one is archived", async () => segments().length === 2);
+    const first = segments()[0] as string;
+    renameSync(join(archive, first), stage.containers.path("away"));
+    const message = `the segment ${first.slice(0, 24)} is missing in the archive`;
+    expect(await stage.run({ task: "adopt", uid: "before" })).toEqual({ outcome: "failed", reason: "WALIncomplete", message });
   });
 
   test("a last segment that does not reach the archive fails the backup", async () => {

@@ -101,7 +101,8 @@ def is_copied_from_standby(manifest):
 def fault_in_verification(text, told, label):
     """None where `verify` has found everything good. It ends with 0 whatever it finds, and names files beside its output."""
     bad = [*dict.fromkeys(re.findall(r"^(?:INFO: )?((?:invalid |file missing|unable ).*)$", told, re.MULTILINE))]
-    verified = re.search(rf"^  backup: {re.escape(label)}, status: (.*), total files checked: (\d+), total valid files: (\d+)$", text, re.MULTILINE)
+    of_backup = rf"^  backup: {re.escape(label)}, status: (.*), total files checked: (\d+), total valid files: (\d+)$"
+    verified = re.search(of_backup, text, re.MULTILINE)
     segments = [(int(checked), int(valid)) for checked, valid in re.findall(r"total WAL checked: (\d+), total valid WAL: (\d+)", text)]
     is_good = verified and verified[1] == "valid" and verified[2] == verified[3] and all(checked == valid for checked, valid in segments)
     if re.search(r"^status: ok$", text, re.MULTILINE) and is_good and not bad:

@@ -65,11 +65,11 @@ SQL
 make_certificates() {
     local name key="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
     openssl req -x509 $key -keyout "$1/ca.key" -out "$1/ca.crt" -days 1 -subj /CN=authority || return
-    for name in repository server operator; do
+    for name in repository server operator backup; do
         mkdir -p "$1/$name" &&
             openssl req $key -keyout "$1/$name/tls.key" -out "$1/request" -subj "/CN=smoke\\/test\\/$name" &&
             openssl x509 -req -in "$1/request" -CA "$1/ca.crt" -CAkey "$1/ca.key" -CAcreateserial -days 1 -out "$1/$name/tls.crt" \
-                -extfile <(printf 'subjectAltName=DNS:smoke-repository\nextendedKeyUsage=serverAuth,clientAuth\n') &&
+                -extfile <(printf 'subjectAltName=DNS:smoke-repository,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n') &&
             cp "$1/ca.crt" "$1/$name/" || return
     done
 }
@@ -116,6 +116,41 @@ archive_works() {
     return $result
 }
 
+# A backup of a running server, by serve-data and run-backup; and one that is not there.
+backup_works() {
+    local bin=$1/bin base=$work/backup-${1##*/} result=0
+    local data=$base/volume/data
+    mkdir -p "$base/volume" "$base/sockets" "$base/store" "$base/mounted/repository" "$base/run/repository" &&
+        make_certificates "$base" && cp -r "$base/repository" "$base/mounted/tls" && cp -r "$base/backup" "$base/run/tls" &&
+        "$bin/initdb" -D "$data" --auth=trust --username=postgres --data-checksums || return
+    echo '{"server": "smoke/test/server", "operator": "smoke/test/operator", "stanza": "smoke-1"}' > "$base/mounted/repository/clients.json"
+    printf '[global]\nrepo1-path=%s\ncompress-type=zst\nrepo1-bundle=y\nrepo1-block=y\nstart-fast=y\n[smoke-1]\n' "$base/store" |
+        tee "$base/mounted/repository/pgbackrest.conf" > "$base/run/repository/pgbackrest.conf"
+    printf 'pg1-%s\n' host=localhost host-type=tls host-port=28432 host-{ca-file=$base/run/tls/ca.crt,cert-file=$base/run/tls/tls.crt,key-file=$base/run/tls/tls.key} \
+        "path=$data" "socket-path=$base/sockets" >> "$base/run/repository/pgbackrest.conf"
+    MOUNTED=$base/mounted MEMORY=$base/memory WORK=$base/work PORT=28433 serve-repository &
+    local repository=$!
+    CERTIFICATES=$base/server PORT=28432 LOCKS=$base/locks serve-data smoke/test/backup &
+    local server=$!
+    HOSTNAME=smoke-0 INTAKE_ADDRESS=127.0.0.1 INTAKE_PORT=28433 CERTIFICATES=$base/server VOLUME=$base/volume PGDATA=$data STOP_MARK=$base/stopping \
+        "$bin/pg_ctl" -D "$data" -w -l "$data.log" start \
+        -o "-k $base/sockets -c listen_addresses= -c shared_buffers=16MB -c archive_mode=on -c archive_command='pgbackrest-push %p'" || result=1
+    for _ in $(seq 100); do
+        if (echo > /dev/tcp/localhost/28432) 2> /dev/null; then break; fi
+        sleep 0.1
+    done
+    printf '{"task": "backup", "type": "full", "uid": "smoke", "stanza": "smoke-1", "operator": "x", "instances": [{"host": "localhost", "primary": true}]}' \
+        > "$base/run/repository/run.json"
+    run_backup "$base" && grep '"outcome": "succeeded"' "$base/said" || { cat "$base/said"; result=1; }
+    echo '{"task": "adopt", "uid": "another", "stanza": "smoke-1", "operator": "x"}' > "$base/run/repository/run.json"
+    ! run_backup "$base" && grep BackupLost "$base/said" || { cat "$base/said"; result=1; }
+    "$bin/pg_ctl" -D "$data" -w -m immediate stop
+    kill $server $repository && wait $server $repository
+    return $result
+}
+
+run_backup() { MOUNTED=$1/run MEMORY=$1/run-memory PORT=28434 TERMINATION_LOG=$1/said run-backup; }
+
 ask() { # ask METHOD PATH [FILE], as an instance
     /usr/bin/python3 -IS -c 'import sys; sys.path.insert(0, "/usr/local/bin"); import intake_client; print(*intake_client.ask(*sys.argv[1:]))' "$@"
 }
@@ -143,5 +178,6 @@ for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} has pg_upgrade" version_is "${major##*/}." "$major/bin/pg_upgrade" --version
     check "PostgreSQL ${major##*/} starts, with all extensions, and is initialized" server_works "$major"
     check "PostgreSQL ${major##*/} archives to a repository" archive_works "$major"
+    check "PostgreSQL ${major##*/} is backed up" backup_works "$major"
 done
 exit $failed
