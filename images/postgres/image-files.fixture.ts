@@ -89,6 +89,7 @@ export class Containers {
       ...(unnamed ? ["mount --bind $shared/passwd $files/etc/passwd"] : []),
       "mount -o remount,bind,ro $files",
     ];
+    touch(this.#files); // in use: another checkout that makes a new one removes the oldest
     // The shell stays, and ends with `unshare`; whoever changes the user is no longer told of its parent's end.
     const variables = { PATH: imagePath, HOME: "/tmp", LANG: "C.UTF-8", TZ: "UTC", ...env };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
