@@ -55,7 +55,7 @@ test-cluster: $(installed) ## Tests of the local Kubernetes itself: all of them 
 	@$(NODE) tools/test.ts cluster
 
 .PHONY: test-matrix
-test-matrix: $(installed) ## Every change of a database interrupted, faults of machines, nine instances, 50 databases at once (half an hour; make test leaves it out)
+test-matrix: $(installed) ## Every change of a database interrupted, faults of machines and stores, nine instances, 50 databases at once (an hour and a half; make test leaves it out)
 	@$(NODE) tools/test.ts matrix
 
 ##@ The API

@@ -24,6 +24,21 @@ const cases: readonly [string, string, { reason: string; message: string | RegEx
     { reason: "RepositoryFull", message: /No space left on device$/ },
   ],
   [
+    "a full store",
+    "ERROR: [101]: [507] Insufficient Storage\n           [ServiceError] on 7 retries from 103-5005ms: [507] Insufficient Storage",
+    { reason: "RepositoryFull", message: "[507] Insufficient Storage" },
+  ],
+  [
+    "a store with an error of its own",
+    "ERROR: [101]: [500] Internal Server Error\n           [ServiceError] on 7 retries from 103-5002ms: [500] Internal Server Error",
+    { reason: "StoreFailed", message: "[500] Internal Server Error" },
+  ],
+  [
+    "cut in the middle",
+    "ERROR: [101]: TLS error [1:167772454] unexpected eof while reading",
+    { reason: "StoreUnreachable", message: /unexpected eof/ },
+  ],
+  [
     "denied by the store",
     http("403 (Forbidden)", "<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>"),
     { reason: "StoreDenied", message: "HTTP request failed with 403 (Forbidden): AccessDenied: Access Denied." },

@@ -6,7 +6,7 @@ LONGEST_MESSAGE = 500
 #: In this order: a later pattern also fits some text of an earlier one.
 REASONS = (
     ("ArchiveConflict", r"already exists in the repo\d* archive with a different checksum"),
-    ("RepositoryFull", r"No space left on device|Disk quota exceeded|failed with 507|StorageFull|QuotaExceeded"),
+    ("RepositoryFull", r"No space left on device|Disk quota exceeded|failed with 507|\[507\]|StorageFull|QuotaExceeded"),
     ("StoreUntrusted", r"unable to verify certificate|unable to find hostname .* in certificate"),
     ("WrongPassphrase", r"cipher header invalid|key/value found outside of section|unable to flush"),
     ("WrongRegion", r"AuthorizationHeaderMalformed|PermanentRedirect|failed with 301|failed with 307|region .*is wrong"),
@@ -51,7 +51,7 @@ def words_of(text):
     if reason_of(text) == "WrongPassphrase":
         return "the repository can't be read with this passphrase, or is not encrypted as asked"  # pgBackRest prints what it deciphered
     lines = [re.sub(r"^(.*P\d\d +)?[A-Z]+: (\[\d+\]: )?", "", line).strip() for line in text.splitlines()]
-    return " ".join(line for line in lines if line and not line.startswith("HINT:"))
+    return " ".join(line for line in lines if line and not re.match(r"HINT:|\[\w+\] on \d+ retries", line))
 
 
 def tellable(text, secrets):
