@@ -91,7 +91,7 @@ uninstall: $(installed) ## Remove policies and CRDs, and with them every SampleD
 		kubectl annotate --overwrite --kustomize config/crd sampledb.io/uninstall-attempt=$$attempt >/dev/null 2>&1 || true; \
 	done; \
 	echo "not done: these have a finalizer that their operator takes off. Run it (make deploy, or make run) and try again, or take the finalizers off by hand (docs/operator.md):" >&2; \
-	kubectl get sampledbs --all-namespaces >&2; exit 1
+	kubectl get sampledbs,backups,restores --all-namespaces >&2; exit 1
 
 ##@ Deployment (into the cluster that KUBECONFIG names; IMAGE_REGISTRY and IMAGE_TAG name the image)
 

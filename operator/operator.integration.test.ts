@@ -126,6 +126,7 @@ describe("a field that this version does not act on", () => {
     });
     expect([...reasons].sort()).toEqual([
       "Backup:  ",
+      "Restore:  ",
       "Restore: Succeeded Unknown",
       "SampleDB with backup: BackupConfigured False",
       "SampleDB:  ",

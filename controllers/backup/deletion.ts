@@ -4,8 +4,10 @@ import { reasons } from "../../api/reasons.ts";
 import { conditionsNow } from "../../runtime/controller/conditions.ts";
 import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
+import { Forbidden } from "../../runtime/kube/errors.ts";
 import { readersOf, whyNeeded } from "../database/backups.ts";
 import { isArchived } from "../desired/store.ts";
+import { namespaces } from "../kinds/kubernetes.ts";
 import { backups, restores } from "../kinds/sampledb-io.ts";
 import { begin, follow, release, taskOf } from "./run.ts";
 import type { Scope } from "./scope.ts";
@@ -25,7 +27,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     await release(scope, run); // its Pod is told to end; what it had copied is removed by the next expiry
     return after(goesSeconds);
   }
-  if (backup.spec.deletionPolicy === "Retain" || label === undefined) {
+  const stays = backup.spec.deletionPolicy === "Retain" || label === undefined;
+  if (stays || (await namespaceGoes(scope))) {
     if (!run) return finished;
     await release(scope, run);
     return after(goesSeconds);
@@ -46,6 +49,15 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   if (lock) return await tell(scope, reasons.artefactRemoving, `${removing}, when Job ${lock.metadata.name} has ended`);
   await begin(scope, db, { task: "expire", label });
   return await tell(scope, reasons.artefactRemoving, removing);
+}
+
+/** Nothing can be made in such a namespace, so the artefact stays. An object that waits would keep the namespace from going. */
+async function namespaceGoes({ client, key }: Scope): Promise<boolean> {
+  const found = await client.find(namespaces, { namespace: "", name: key.namespace }).catch((error: unknown) => {
+    if (error instanceof Forbidden) return undefined; // an operator of one namespace may not look
+    throw error;
+  });
+  return found?.metadata.deletionTimestamp !== undefined;
 }
 
 const removing = "what lies in the repository is being removed";

@@ -47,9 +47,13 @@ export class Database {
     return new Database(kubectl, manifest.metadata.name);
   }
 
-  /** With their data, which is what a namespace's deletion is refused for. */
+  /** With their data and their Backups, which is what a namespace's deletion is refused for. */
   static async deleteAll(namespace: Kubectl): Promise<void> {
     const found = await namespace.list("sampledbs.sampledb.io").catch(() => []); // the kind may not be installed
+    for (const kind of ["restores.sampledb.io", "backups.sampledb.io"]) {
+      const left = await namespace.list(kind).catch(() => []);
+      if (left.length > 0) await namespace.run("delete", kind, "--all", "--timeout=180s", "--request-timeout=0");
+    }
     const databases = found.map((object) => new Database(namespace, nameOf(object)));
     for (const database of databases) await database.change({ deletionPolicy: "Delete", deletionProtection: false, paused: false });
     if (databases.length > 0) await namespace.run("delete", "sampledbs.sampledb.io", "--all", "--timeout=180s", "--request-timeout=0");

@@ -35,7 +35,7 @@ test("it acts in every namespace, with the rights that it has and no more", asyn
     const backup = await namespace.get("backups.sampledb.io", "with-backups-full");
     return backup?.["status"]?.conditions?.[0]?.reason as string | undefined;
   });
-  expect(reason).toBe("NotSupportedByThisVersion");
+  expect(reason).toBe("DatabaseMissing");
   const account = "--as=system:serviceaccount:sampledb-system:sampledb-operator";
   const may = async (...what: string[]) => (await kubectl.run("auth", "can-i", ...what, account).catch(() => "no")).trim();
   expect(await may("list", "secrets", "--all-namespaces")).toBe("no");

@@ -90,10 +90,10 @@ async function said(name: string): Promise<string> {
   });
 }
 
-test("one of them leads and says what this version does not do", async () => {
+test("one of them leads, and says what a Backup waits for", async () => {
   const backup = readFileSync(join(projectDirectory, "config/samples/backup_full.yaml"), "utf8");
   await namespace.apply(backup);
-  expect(await said("with-backups-full")).toBe("NotSupportedByThisVersion");
+  expect(await said("with-backups-full")).toBe("DatabaseMissing");
   expect(await leader()).not.toBe("");
 });
 
@@ -113,7 +113,7 @@ test("a leader that is told to end hands over, and the other goes on", async () 
   expect(next).not.toBe(first);
   await namespace.apply(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8"));
   const [, name = ""] = /name: (\S+)/.exec(readFileSync(join(projectDirectory, "config/samples/backup_incremental.yaml"), "utf8")) ?? [];
-  expect(await said(name)).toBe("NotSupportedByThisVersion");
+  expect(await said(name)).toBe("DatabaseMissing");
   await bothReady();
   const restarts = (await namespace.list("pods", "--selector=app=operator"))
     .flatMap((pod) => pod["status"].containerStatuses ?? [])
