@@ -4,13 +4,17 @@ import { beforeAll, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
 
 const checksum = "0123456789abcdef0123456789abcdef01234567";
-const name = (timeline: number, number: number) => [timeline, 0, number].map((each) => each.toString(16).toUpperCase().padStart(8, "0")).join("");
+const name = (timeline: number, number: number) =>
+  [timeline, 0, number].map((each) => each.toString(16).toUpperCase().padStart(8, "0")).join("");
 const at = (minute: number) => Date.UTC(2026, 10, 18, 2, minute) / 1000;
 
 /** Segments of one timeline. Segment 7 has reached the archive at seven minutes past two. */
 const stored = (timeline: number, ...numbers: readonly number[]) =>
   Object.fromEntries(
-    numbers.map((number) => [`0000000${timeline}00000000/${name(timeline, number)}-${checksum}.zst`, { type: "file", size: 1, time: at(number) }]),
+    numbers.map((number) => [
+      `0000000${timeline}00000000/${name(timeline, number)}-${checksum}.zst`,
+      { type: "file", size: 1, time: at(number) },
+    ]),
   );
 
 /** A backup within one segment, which has ended 30 s before that one reached the archive. */
@@ -37,7 +41,9 @@ interface Case {
   readonly of: { backups: readonly object[]; files: object; histories?: object };
   readonly label?: string;
   readonly target: object;
-  readonly gives: { backup: string; last: string; timeline?: number; settings?: object; mayEndBefore?: boolean } | { reason: string; message: string };
+  readonly gives:
+    | { backup: string; last: string; timeline?: number; settings?: object; mayEndBefore?: boolean }
+    | { reason: string; message: string };
 }
 
 const time = (value: string) => ({ type: "Time", value });
@@ -135,6 +141,26 @@ const cases: Readonly<Record<string, Case>> = {
     target: { type: "Latest", timeline: 2 },
     gives: { backup: "first", last: name(2, 6), timeline: 2 },
   },
+  "a backup that has ended after its timeline was left is not chosen": {
+    of: { ...switched, backups: [backup("first", 1, 2), backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })] },
+    target: { type: "Latest" },
+    gives: { backup: "first", last: name(2, 6), timeline: 2 },
+  },
+  "a backup that has ended after its timeline was left is used where it is named": {
+    of: {
+      ...switched,
+      backups: [backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })],
+      files: { ...switched.files, ...stored(1, 5) },
+    },
+    label: "late",
+    target: { type: "Latest" },
+    gives: { backup: "late", last: name(1, 5), timeline: 1 },
+  },
+  "no backup leads to the newest timeline": {
+    of: { ...switched, backups: [backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })] },
+    target: { type: "Latest" },
+    gives: { reason: "TargetNotFound", message: "no backup leads to timeline 2 of this archive" },
+  },
   "a timeline without a history": {
     of: one,
     target: { type: "Latest", timeline: 2 },
@@ -143,7 +169,12 @@ const cases: Readonly<Record<string, Case>> = {
   "a timeline that has just begun: not beyond the place where the former one was left": {
     of: switching,
     target: { type: "Latest" },
-    gives: { backup: "second", last: name(1, 5), timeline: 2, settings: { recovery_target_lsn: "0/5000A00", recovery_target_inclusive: "off" } },
+    gives: {
+      backup: "second",
+      last: name(1, 5),
+      timeline: 2,
+      settings: { recovery_target_lsn: "0/5000A00", recovery_target_inclusive: "off" },
+    },
   },
   "a timeline that has just begun: a time goes without the segment in which the former one was left": {
     of: switching,
@@ -219,6 +250,9 @@ beforeAll(async () => {
   found = JSON.parse(await run("python3", ["-ISBc", program, join(import.meta.dirname), JSON.stringify(Object.values(cases))]));
 });
 
-test.each(Object.entries(cases).map(([what, { gives }], index) => ({ what, gives, index })))("what a restore does: $what", ({ gives, index }) => {
-  expect(found[index]).toEqual("reason" in gives ? gives : { ...(found[index] as object), ...gives });
-});
+test.each(Object.entries(cases).map(([what, { gives }], index) => ({ what, gives, index })))(
+  "what a restore does: $what",
+  ({ gives, index }) => {
+    expect(found[index]).toEqual("reason" in gives ? gives : { ...(found[index] as object), ...gives });
+  },
+);

@@ -12,7 +12,7 @@ const lifetimeMs = 3_600_000;
 export const stanza = "uid-17-1";
 const bucket = "backups";
 const passphrase = "a pass = phrase";
-export const passwords = { superuser: "super'user\\", replication: "replication", application: "pä$$ word" };
+const passwords = { superuser: "super'user\\", replication: "replication", application: "pä$$ word" };
 
 /** Where the source's repositories are, as settings of a run: one on a volume, one encrypted, one in a bucket. */
 const places = {
@@ -91,7 +91,13 @@ export class RestoreStage {
 
   get bucket(): string[] {
     const { endpoint, region } = this.store;
-    const settings = [`s3-bucket=${bucket}`, `s3-endpoint=${endpoint}`, `s3-region=${region}`, "s3-uri-style=path", "storage-ca-file=/tmp/store-ca.crt"];
+    const settings = [
+      `s3-bucket=${bucket}`,
+      `s3-endpoint=${endpoint}`,
+      `s3-region=${region}`,
+      "s3-uri-style=path",
+      "storage-ca-file=/tmp/store-ca.crt",
+    ];
     return ["type=s3", "path=/prefix", ...settings].map((each) => `repo1-${each}`);
   }
 
@@ -99,10 +105,29 @@ export class RestoreStage {
     const { accessKeyId, secretAccessKey } = this.store;
     const others = [
       ...[...places.encrypted, `repo1-cipher-pass=${passphrase}`].map((each) => each.replace("repo1", "repo2")),
-      ...[...this.bucket, `repo1-s3-key=${accessKeyId}`, `repo1-s3-key-secret=${secretAccessKey}`].map((each) => each.replace("repo1", "repo3")),
+      ...[...this.bucket, `repo1-s3-key=${accessKeyId}`, `repo1-s3-key-secret=${secretAccessKey}`].map((each) =>
+        each.replace("repo1", "repo3"),
+      ),
     ];
-    const options = ["repo1-bundle=y", "repo1-block=y", "compress-type=zst", "start-fast=y", "log-level-file=off", "lock-path=/tmp/source/locks"];
-    return ["[global]", ...places.volume, ...others, ...options, `[${stanza}]`, "pg1-path=/tmp/source/data", "pg1-socket-path=/tmp/source", "pg1-database=app", ""];
+    const options = [
+      "repo1-bundle=y",
+      "repo1-block=y",
+      "compress-type=zst",
+      "start-fast=y",
+      "log-level-file=off",
+      "lock-path=/tmp/source/locks",
+    ];
+    return [
+      "[global]",
+      ...places.volume,
+      ...others,
+      ...options,
+      `[${stanza}]`,
+      "pg1-path=/tmp/source/data",
+      "pg1-socket-path=/tmp/source",
+      "pg1-database=app",
+      "",
+    ];
   }
 
   async shell(script: string): Promise<string> {
@@ -132,7 +157,13 @@ export class RestoreStage {
   }
 
   async #certify(role: string, directory: string): Promise<CertifiedKey> {
-    const asked = { commonName: `shop/new/${role}`, dnsNames: ["new-restore"], usages: ["server", "client"], lifetimeMs, now: new Date() } as const;
+    const asked = {
+      commonName: `shop/new/${role}`,
+      dnsNames: ["new-restore"],
+      usages: ["server", "client"],
+      lifetimeMs,
+      now: new Date(),
+    } as const;
     const made = await issueCertificate(this.#authority, asked);
     for (const [name, text] of Object.entries({ "ca.crt": this.#authority.certificate, "tls.crt": made.certificate, "tls.key": made.key }))
       this.containers.write(`${directory}/${name}`, text);
@@ -202,7 +233,9 @@ export class RestoreStage {
   /** The segments of the repository on a volume, by name: the path of each below `/tmp`. */
   segments(): Map<string, string> {
     const names = readdirSync(this.containers.path("store/archive", stanza, "17-1"), { recursive: true, encoding: "utf8" });
-    const found = names.flatMap((name) => (/\/([0-9A-F]{24})-/.exec(name) ? [[name.split("/")[1]?.slice(0, 24) ?? "", name] as const] : []));
+    const found = names.flatMap((name) =>
+      /\/([0-9A-F]{24})-/.exec(name) ? [[name.split("/")[1]?.slice(0, 24) ?? "", name] as const] : [],
+    );
     return new Map(found.sort());
   }
 
