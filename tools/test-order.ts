@@ -8,6 +8,7 @@ const order = [
   "runtime/controller/quiet.integration",
   "sampledb/orders/rotation.integration",
   "sampledb/foundation/storage.integration",
+  "images/postgres/restore.integration",
   "images/postgres/backup.integration",
   "sampledb/refusals.integration",
   "sampledb/orders/replacement.integration",

@@ -4,7 +4,7 @@ export const historyScript = String.raw`
 set -eu
 export PGHOST=/tmp/source PGUSER=postgres PGDATABASE=app PGBACKREST_CONFIG=/tmp/source.conf PGBACKREST_STANZA=uid-17-1
 export PGDATA=/tmp/source/data
-mkdir -p /tmp/source /tmp/store /tmp/encrypted
+mkdir -p /tmp/source /tmp/elsewhere /tmp/store /tmp/encrypted /tmp/control/global
 initdb --data-checksums --no-sync --username=postgres --auth=trust > /dev/null
 archive="archive_command=pgbackrest --config=/tmp/source.conf --stanza=uid-17-1 archive-push %p"
 options="-c listen_addresses= -c unix_socket_directories=/tmp/source -c archive_mode=on -c '$archive' -c fsync=off -c shared_buffers=16MB"
@@ -21,6 +21,8 @@ CREATE ROLE app LOGIN PASSWORD 'of the source' VALID UNTIL '2020-01-01';
 CREATE TABLE rows (id int);
 CREATE TABLE orders (id int);
 INSERT INTO orders VALUES (1);
+CREATE TABLESPACE "../../../outside" LOCATION '/tmp/elsewhere';
+CREATE TABLE spaced TABLESPACE "../../../outside" AS SELECT 1 AS id;
 -- What a superuser can leave behind. None of it may reach the server of a restore.
 ALTER SYSTEM SET work_mem = '1234kB';
 ALTER SYSTEM SET shared_preload_libraries = '/tmp/evil';
@@ -67,7 +69,8 @@ sleep 2.2
 archived
 system=$(pg_controldata | sed -n 's/^Database system identifier: *//p')
 pg_ctl -s -m immediate stop
-rm -rf /tmp/source /tmp/spied
+cp "$PGDATA/global/pg_control" /tmp/control/global/ # without it, pgBackRest gives no segment
+rm -rf /tmp/source /tmp/elsewhere /tmp/spied
 printf '{"system": "%s", "labels": ["%s", "%s"], "time": "%s", "lsn": "%s", "transaction": "%s", "lastCommit": "%s", "rows": 10}\n' \
     "$system" "$first" "$second" "$time" "$lsn" "$transaction" "$last"
 `;

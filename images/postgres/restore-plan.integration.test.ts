@@ -141,6 +141,26 @@ const cases: Readonly<Record<string, Case>> = {
     target: { type: "Latest", timeline: 2 },
     gives: { backup: "first", last: name(2, 6), timeline: 2 },
   },
+  "a backup that has ended after its timeline was left is not chosen": {
+    of: { ...switched, backups: [backup("first", 1, 2), backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })] },
+    target: { type: "Latest" },
+    gives: { backup: "first", last: name(2, 6), timeline: 2 },
+  },
+  "a backup that has ended after its timeline was left is used where it is named": {
+    of: {
+      ...switched,
+      backups: [backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })],
+      files: { ...switched.files, ...stored(1, 5) },
+    },
+    label: "late",
+    target: { type: "Latest" },
+    gives: { backup: "late", last: name(1, 5), timeline: 1 },
+  },
+  "no backup leads to the newest timeline": {
+    of: { ...switched, backups: [backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })] },
+    target: { type: "Latest" },
+    gives: { reason: "TargetNotFound", message: "no backup leads to timeline 2 of this archive" },
+  },
   "a timeline without a history": {
     of: one,
     target: { type: "Latest", timeline: 2 },

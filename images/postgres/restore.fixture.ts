@@ -12,7 +12,7 @@ const lifetimeMs = 3_600_000;
 export const stanza = "uid-17-1";
 const bucket = "backups";
 const passphrase = "a pass = phrase";
-export const passwords = { superuser: "super'user\\", replication: "replication", application: "pä$$ word" };
+const passwords = { superuser: "super'user\\", replication: "replication", application: "pä$$ word" };
 
 /** Where the source's repositories are, as settings of a run: one on a volume, one encrypted, one in a bucket. */
 const places = {

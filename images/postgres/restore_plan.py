@@ -106,10 +106,13 @@ def timeline_of(backup):
     return number_of(backup["archive"]["stop"])[0]
 
 
+def newest_timeline(backups, archive):
+    """Of the whole archive. A backup that ended after its timeline was left leads to an older one, and to rows that nobody has any more."""
+    return max([*map(timeline_of, backups), *archive.histories, *(number_of(name)[0] for name in whole_segments(archive.files))])
+
+
 def on_timeline(backups, histories, timeline):
     """The backups from which a restore can reach this timeline: it has left theirs after their end, or is theirs."""
-    if timeline is None:
-        return backups
     left = dict(left_timelines(histories.get(timeline, "")))
     found = [each for each in backups if timeline_of(each) == timeline or left.get(timeline_of(each), -1) >= stop_of(each)]
     if not found:
@@ -175,12 +178,17 @@ def refused(what, backups, archive, timeline, form):
 
 def plan(stanza, archive, label, target):
     """What to do, or a Fault that says why it can't be done."""
-    backups = on_timeline(good_backups(stanza, label), archive.histories, target.get("timeline"))
-    return PLANS[target["type"]](backups, archive, target)
+    backups = good_backups(stanza, label)
+    timeline = target.get("timeline")
+    if timeline is None and label is None and target["type"] != "Immediate":
+        timeline = newest_timeline(backups, archive)
+    if timeline is not None:
+        backups = on_timeline(backups, archive.histories, timeline)
+    return PLANS[target["type"]](backups, archive, {**target, "timeline": timeline})
 
 
 def plan_latest(backups, archive, target):
-    way = choose(backups, archive, target.get("timeline"), lambda _: True)
+    way = choose(backups, archive, target["timeline"], lambda _: True)
     if way.gaps:
         raise across_gap(way, archive)
     # PostgreSQL would go on with what the former timeline had after it was left: rows that the newer one never had.
@@ -189,7 +197,7 @@ def plan_latest(backups, archive, target):
 
 
 def plan_time(backups, archive, target):
-    timeline, asked = target.get("timeline"), moment(target["value"])
+    timeline, asked = target["timeline"], moment(target["value"])
     way = choose(backups, archive, timeline, lambda each: each["timestamp"]["stop"] + 1 <= asked.timestamp())
     if way is None or asked.timestamp() > Window(way, archive).end:
         raise across_gap(way, archive) if way and way.gaps else refused(target["value"], backups, archive, timeline, "time")
@@ -197,7 +205,7 @@ def plan_time(backups, archive, target):
 
 
 def plan_lsn(backups, archive, target):
-    timeline, asked = target.get("timeline"), position(target["value"])
+    timeline, asked = target["timeline"], position(target["value"])
     way = choose(backups, archive, timeline, lambda each: stop_of(each) <= asked)
     if way is None or asked > Window(way, archive).last:
         raise across_gap(way, archive) if way and way.gaps else refused(target["value"], backups, archive, timeline, "lsn")
@@ -208,10 +216,10 @@ def plan_search(setting):
     """Nobody knows where a transaction or a restore point is. So from the oldest backup on whose way nothing is missing."""
 
     def made(backups, archive, target):
-        ways = [way_from(each, archive, target.get("timeline")) for each in backups[-1:]]
+        ways = [way_from(each, archive, target["timeline"]) for each in backups[-1:]]
         for each in reversed(backups[:-1]):
             try:
-                earlier = way_from(each, archive, target.get("timeline"))
+                earlier = way_from(each, archive, target["timeline"])
             except Fault:
                 break
             if earlier.gaps and not ways[-1].gaps:
@@ -231,7 +239,7 @@ def transaction(text):
 
 
 def plan_immediate(backups, archive, target):
-    timeline = target.get("timeline") or timeline_of(backups[-1])
+    timeline = target["timeline"] or timeline_of(backups[-1])
     return finished(way_from(backups[-1], archive, timeline), {"recovery_target": "immediate"}, may_end_before=False)
 
 

@@ -83,8 +83,8 @@ class Recovery:
         ended = threading.Event()
         threading.Thread(target=self.watch_copying, args=(ended, volume.used(), backup["info"]["size"]), daemon=True).start()
         settings = {"PGBACKREST_PG1_PATH": volume.DATA}
-        # Settings of the recovery are ours, not pgBackRest's. A tablespace must not lead out of the volume.
-        arguments = (f"--set={backup['label']}", "--type=none", f"--tablespace-map-all={volume.TABLESPACES}")
+        # What pgBackRest writes for the recovery goes: those settings are ours. But it looks whether the backup leads to this timeline.
+        arguments = (f"--set={backup['label']}", f"--target-timeline={self.plan.way.timeline}", *self.tablespaces(backup["label"]))
         try:
             self.pgbackrest("restore", *arguments, seconds=None, settings=settings)
         except Fault as fault:
@@ -92,20 +92,26 @@ class Recovery:
         finally:
             ended.set()
 
+    def tablespaces(self, label):
+        """Onto this volume, by number: a name can have a path in it, and the former place leads out of the volume."""
+        backup = stanza_of(self.pgbackrest("info", "--output=json", f"--set={label}", seconds=SECONDS_FOR_A_LOOK))["backup"][0]
+        numbers = [int(each["oid"]) for each in backup.get("tablespace") or []]
+        return [f"--tablespace-map={number}={volume.TABLESPACES}/{number}" for number in numbers]
+
     def fault_of_copy(self, fault, label):
         """The same failure with a reason of a restore. pgBackRest does not say which file is damaged, and no word of a full volume."""
         if is_full() or fault.reason == "RepositoryFull":
             return Fault("VolumeTooSmall", "the volume was full before the backup was copied")
-        if fault.reason != "StoreFailed" or not fault.text:
-            return fault
-        with contextlib.suppress(Fault):
-            _, text, told = self.store.run_and_listen(
-                *("verify", f"--set={label}", "--output=text", "--verbose"), stanza=self.stanza, seconds=SECONDS_FOR_A_LISTING, settings=WITH_NAMES
-            )
-            found = fault_in_verification(text.decode("utf-8", "replace"), told, label)
-            if found:
-                return Fault("RepositoryFileBad", f"{found.message}; {fault.message}")
-        return Fault("RepositoryFileBad", fault.message)
+        if fault.reason in ("StoreFailed", "StoreUnreachable"):  # half a file looks like a connection that was cut off
+            with contextlib.suppress(Fault):
+                connect(self.store.settings())
+                return self.damage(label) or fault
+        return fault
+
+    def damage(self, label):
+        arguments = ("verify", f"--set={label}", "--output=text", "--verbose")
+        _, text, told = self.store.run_and_listen(*arguments, stanza=self.stanza, seconds=SECONDS_FOR_A_LISTING, settings=WITH_NAMES)
+        return fault_in_verification(text.decode("utf-8", "replace"), told, label)
 
     def watch_copying(self, ended, before, total):
         while not ended.wait(SECONDS_BETWEEN_LOOKS):

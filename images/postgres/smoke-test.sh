@@ -160,8 +160,31 @@ backup_works() {
     run_backup "$base" && grep '"outcome": "succeeded"' "$base/said" || { cat "$base/said"; result=1; }
     echo '{"task": "adopt", "uid": "another", "stanza": "smoke-1", "operator": "x"}' > "$base/run/repository/run.json"
     ! run_backup "$base" && grep BackupLost "$base/said" || { cat "$base/said"; result=1; }
+    "$bin/psql" -h "$base/sockets" -U postgres -d postgres -Xqc 'CREATE TABLE later AS SELECT 1' -c 'SELECT pg_switch_wal()' || result=1
+    for _ in $(seq 100); do
+        if ! ls "$data"/pg_wal/archive_status/*.ready > /dev/null 2>&1; then break; fi
+        sleep 0.1
+    done
     "$bin/pg_ctl" -D "$data" -w -m immediate stop
     kill $server $repository && wait $server $repository
+    restore_works "$bin" "$base" || result=1
+    return $result
+}
+
+# The backup of backup_works, restored with all that came after it.
+restore_works() {
+    local bin=$1 base=$2 role data=$2/restored/data result=0
+    mkdir -p "$base/restored"
+    for role in superuser replication application; do
+        mkdir -p "$base/run/passwords/$role" && echo "of $role" > "$base/run/passwords/$role/password"
+    done
+    printf '{"uid": "smoke", "stanza": "smoke-1", "operator": "x", "label": null, "target": {"type": "Latest"}, "database": "app", "roles": %s}' \
+        '{"superuser": "postgres", "replication": "replication", "application": "app"}' > "$base/run/repository/run.json"
+    MOUNTED=$base/run MEMORY=$base/run-memory WORK=$base/restore VOLUME=$base/restored PORT=28434 TERMINATION_LOG=$base/said run-restore &&
+        grep '"outcome": "succeeded"' "$base/said" || { cat "$base/said"; return 1; }
+    "$bin/pg_ctl" -D "$data" -w -l "$data.log" -o "-k $base/restored -c listen_addresses= -c shared_buffers=16MB" start || return
+    [ "$("$bin/psql" -h "$base/restored" -U postgres -d postgres -XAtc 'SELECT count(*) FROM later')" = 1 ] || result=1
+    "$bin/pg_ctl" -D "$data" -w -m immediate stop
     return $result
 }
 
@@ -195,6 +218,6 @@ for major in /usr/lib/postgresql/*; do
     check "PostgreSQL ${major##*/} starts, with all extensions, and is initialized" server_works "$major"
     check "PostgreSQL ${major##*/} archives to a repository" archive_works "$major"
     check "PostgreSQL ${major##*/} starts on a full volume, once segments are let go" room_is_made "$major"
-    check "PostgreSQL ${major##*/} is backed up" backup_works "$major"
+    check "PostgreSQL ${major##*/} is backed up and restored" backup_works "$major"
 done
 exit $failed
