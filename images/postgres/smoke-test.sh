@@ -174,7 +174,7 @@ backup_works() {
 # The backup of backup_works, restored with all that came after it.
 restore_works() {
     local bin=$1 base=$2 role data=$2/restored/data result=0
-    mkdir -p "$base/restored"
+    mkdir -p "$base/restored" && cp "$base/mounted/repository/pgbackrest.conf" "$base/run/repository/" || return
     for role in superuser replication application; do
         mkdir -p "$base/run/passwords/$role" && echo "of $role" > "$base/run/passwords/$role/password"
     done
