@@ -21,7 +21,10 @@ export const archiving: SampleDBStep = async (scope) => {
   const { db, deps, observed, findings } = scope;
   if (!isArchived(db)) return done;
   const told = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy].map((type) => conditionOf(db.status, type));
-  const reports = deps.reports.look(identityOf(db), deps.archiveQuestions(db, observed), secondsUntilLook(told));
+  const before = deps.reports.of(identityOf(db));
+  const isSilent = [before.repository, before.primary].some((report) => report?.silence !== undefined);
+  const seconds = isSilent ? lookSoonSeconds : secondsUntilLook(told);
+  const reports = deps.reports.look(identityOf(db), deps.archiveQuestions(db, observed), seconds);
   const archive = presentArchive(scope);
   findings.archive = archiveHealth({
     db,
@@ -34,7 +37,8 @@ export const archiving: SampleDBStep = async (scope) => {
   });
   findings.blockers.push(...findings.archive.blockers);
   const { repository, archiving } = findings.archive;
-  return doneUntil(deps.reports.isAsking(identityOf(db)) ? answerSeconds : secondsUntilLook([repository, archiving]));
+  if (deps.reports.isAsking(identityOf(db))) return doneUntil(answerSeconds);
+  return doneUntil(isSilent ? lookSoonSeconds : secondsUntilLook([repository, archiving]));
 };
 
 function secondsUntilLook(verdicts: readonly ({ readonly status: string } | undefined)[]): number {

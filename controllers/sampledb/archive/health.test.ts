@@ -229,6 +229,11 @@ describe("archiving", () => {
     expect(health({ switchedOn: false }).archiving).toMatchObject({ status: "Unknown", reason: "ArchivingStarts" });
   });
 
+  test("a question that went unanswered once, some time ago, is no silence", () => {
+    const moved = { answer: probe(), silence: "its Pod has no address", silentSince: ago(100), at: ago(100) };
+    expect(health({ repository: moved }).repository).toMatchObject({ status: "True", reason: "RepositoryReachable" });
+  });
+
   test("without a word of the primary: as it was told before, or not known", () => {
     expect(health({ primary: undefined }).archiving).toMatchObject({ status: "Unknown", reason: "ArchivingUnknown" });
     const conditions = [condition("ArchivingHealthy", "False", "ArchivingFails")];

@@ -4,6 +4,7 @@ import { reasons } from "../../../api/reasons.ts";
 import type { Begun } from "../../desired/archive-notes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Fault, InstanceAnswer } from "../../repository/answers.ts";
+import type { Report } from "../../repository/background-questions.ts";
 import type { ArchiveReports } from "../../repository/reports.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 import { no, type Verdict } from "../../telling/checks.ts";
@@ -47,12 +48,11 @@ export function archiveHealth(inputs: ArchiveInputs): ArchiveHealth {
   return { repository, archiving, blockers: blockers.flatMap((found) => found ?? []) };
 }
 
-function repositoryVerdict({ db, reports: { repository }, hindrance, now }: ArchiveInputs): Verdict {
+function repositoryVerdict({ db, reports: { repository }, hindrance }: ArchiveInputs): Verdict {
   const before = conditionOf(db.status, conditionTypes.repositoryReachable);
-  const silentSeconds = secondsSince(repository?.silentSince, now);
   if (hindrance && !hindrance.mayPass && (!repository || repository.silence !== undefined))
     return no(reasons.repositorySilent, hindrance.message);
-  if (repository?.silence !== undefined && silentSeconds >= silenceSeconds)
+  if (repository?.silence !== undefined && silentSeconds(repository) >= silenceSeconds)
     return no(reasons.repositorySilent, hindrance?.message ?? `the repository does not answer: ${repository.silence}`);
   const probe = repository?.answer?.probe;
   if (!probe) {
@@ -110,7 +110,7 @@ function archivingVerdict(inputs: ArchiveInputs, repository: Verdict): Verdict {
     return { status: "Unknown", reason: reasons.archivingStarts, message: "the instances have yet to restart with archiving" };
   if (primary === undefined && before && before.reason !== reasons.archivingStarts) return before as Verdict; // nobody was asked yet
   // An answer from before a failover is another instance's.
-  if (primary?.answer === undefined || secondsSince(primary.silentSince, now) >= silenceSeconds)
+  if (primary?.answer === undefined || silentSeconds(primary) >= silenceSeconds)
     return { status: "Unknown", reason: reasons.archivingUnknown, message: "the primary does not say what waits to be archived" };
   const refused = asked?.answer?.archive?.failure;
   // A conflict of the former archive is over: its successor has begun.
@@ -146,6 +146,11 @@ function rounded(value: number): number {
 
 function minutes(seconds: number): string {
   return seconds < 7200 ? `${Math.floor(seconds / 300) * 5} minutes` : `${Math.floor(seconds / 3600)} hours`;
+}
+
+/** Until the last question, and not until now: one that went unanswered some time ago says nothing of the time since. */
+function silentSeconds({ silentSince, at }: Report<unknown>): number {
+  return silentSince ? (at.getTime() - silentSince.getTime()) / 1000 : 0;
 }
 
 function secondsSince(since: Date | null | undefined, now: Date): number {
