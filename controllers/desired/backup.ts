@@ -11,7 +11,7 @@ import { job } from "./job.ts";
 import { limitsLike } from "./limits.ts";
 import { namesOf, podName } from "./names.ts";
 import { jobPlacement } from "./primary-job.ts";
-import { repositorySelector } from "./repository.ts";
+import { besideRepository } from "./repository.ts";
 import { type Archived, configDirectory, hasVolume, pgBackRestFile, placeOf, storeMounts } from "./store.ts";
 
 /** The component of the Job and its Pod. */
@@ -88,7 +88,7 @@ export function backupJob(backup: Backup, db: Archived, { task }: Pick<Run, "tas
     annotations: { [taskAnnotation]: task },
     backoffLimit: 0,
     deadlineSeconds: longestRunSeconds,
-    placement: { ...jobPlacement(db), ...(hasVolume(db) ? besideRepository(db) : {}) },
+    placement: { ...jobPlacement(db), ...(hasVolume(db) ? besideRepository(db.metadata.name) : {}) },
     container: {
       image,
       command: ["run-backup"],
@@ -102,11 +102,4 @@ export function backupJob(backup: Backup, db: Archived, { task }: Pick<Run, "tas
     },
     volumes: [{ name: "config", configMap: { name } }, { name: "tls", secret: { secretName: name, defaultMode: 0o640 } }, ...store.volumes],
   });
-}
-
-/** Most volumes can be used on one node at a time. */
-function besideRepository(db: Archived) {
-  const labelSelector = { matchLabels: repositorySelector(db) };
-  const required = [{ labelSelector, topologyKey: "kubernetes.io/hostname" }];
-  return { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
 }

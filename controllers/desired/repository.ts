@@ -164,3 +164,10 @@ function repositoryPod(db: Archived, image: string): PodSpec {
     volumes: [{ name: "config", configMap: { name } }, { name: "tls", secret: { secretName: name, defaultMode: 0o640 } }, ...store.volumes],
   };
 }
+
+/** For Pods that mount the repository's volume, too: most volumes can be used on one node at a time. */
+export function besideRepository(database: string): Pick<PodSpec, "affinity"> {
+  const labelSelector = { matchLabels: repositorySelector({ metadata: { name: database } }) };
+  const required = [{ labelSelector, topologyKey: "kubernetes.io/hostname" }];
+  return { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+}

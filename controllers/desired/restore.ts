@@ -19,7 +19,7 @@ import { job } from "./job.ts";
 import { limitsLike } from "./limits.ts";
 import { claimName, namesOf, podName } from "./names.ts";
 import { jobPlacement } from "./primary-job.ts";
-import { repositorySelector } from "./repository.ts";
+import { besideRepository } from "./repository.ts";
 import { configDirectory, type Place, pgBackRestFile, storeMounts, storeSettings } from "./store.ts";
 
 export const restoreComponent = "restore";
@@ -146,10 +146,4 @@ export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: Re
       ...store.volumes,
     ],
   });
-}
-
-function besideRepository(name: string) {
-  const labelSelector = { matchLabels: repositorySelector({ metadata: { name } }) };
-  const required = [{ labelSelector, topologyKey: "kubernetes.io/hostname" }];
-  return { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
 }

@@ -1,4 +1,4 @@
-// Failures of the store, as the programs of Jobs name them in their last words, and what a condition says then.
+// Failures of the store, as the programs name them: the repository in `/status`, and Jobs in their last words. And what a condition says then.
 import { reasons } from "../../api/reasons.ts";
 
 export const storeFailures = {

@@ -6,6 +6,7 @@ import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Fault, InstanceAnswer } from "../../repository/answers.ts";
 import type { Report } from "../../repository/background-questions.ts";
 import type { ArchiveReports } from "../../repository/reports.ts";
+import { storeFailures } from "../../repository/run-failures.ts";
 import type { Blocker } from "../../telling/blockers.ts";
 import { no, type Verdict } from "../../telling/checks.ts";
 import { conditionOf } from "../../telling/events.ts";
@@ -90,16 +91,8 @@ function withGap(verdict: Verdict, begun: Begun | undefined): Verdict {
 }
 
 const conditionReasonOf = {
-  CredentialsMissing: reasons.credentialsMissing,
-  StoreDenied: reasons.storeDenied,
-  BucketMissing: reasons.bucketMissing,
-  WrongRegion: reasons.wrongRegion,
-  StoreUntrusted: reasons.storeUntrusted,
-  StoreUnreachable: reasons.storeUnreachable,
-  RepositoryFull: reasons.repositoryFull,
-  WrongPassphrase: reasons.wrongPassphrase,
+  ...storeFailures,
   ArchiveConflict: reasons.archiveConflict,
-  StoreFailed: reasons.storeFailed,
 } as const satisfies Record<Fault, string>;
 
 function archivingVerdict(inputs: ArchiveInputs, repository: Verdict): Verdict {
