@@ -1,4 +1,5 @@
 // A repository with a history, made once by a source that is gone by then, and restores from it: real PostgreSQL and real pgBackRest.
+import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -49,7 +50,6 @@ interface Asked {
   /** Below `/tmp`, the directory of a repository on a volume. */
   readonly readOnly?: string;
   readonly volume: string;
-  readonly parts?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Bytes that the volume has, where it has few. */
   readonly bytes?: number;
@@ -142,18 +142,17 @@ export class RestoreStage {
     const asked = { stanza, label: label ?? null, target, uid, operator: "shop/new/operator", roles, database: "app" };
     const { accessKeyId, secretAccessKey } = this.store;
     const files = {
-      "run/repository/pgbackrest.conf": ["[global]", ...place, `[${stanza}]`, ""].join("\n"),
-      "run/repository/run.json": JSON.stringify(asked),
-      "run/encryption/passphrase": passphrase,
-      "run/store/accessKeyId": accessKeyId,
-      "run/store/secretAccessKey": secretAccessKey,
+      "recover/repository/pgbackrest.conf": ["[global]", ...place, `[${stanza}]`, ""].join("\n"),
+      "recover/repository/run.json": JSON.stringify(asked),
+      "recover/encryption/passphrase": passphrase,
+      "recover/store/accessKeyId": accessKeyId,
+      "recover/store/secretAccessKey": secretAccessKey,
       "clean/repository/run.json": JSON.stringify(asked),
       message: "",
     };
     for (const [name, text] of Object.entries(files)) this.containers.write(name, text);
-    for (const [role, password] of Object.entries(passwords))
-      for (const directory of ["run", "clean"]) this.containers.write(`${directory}/passwords/${role}/password`, `${password}\n`);
-    await this.#certify("restore", "run/tls");
+    for (const [role, password] of Object.entries(passwords)) this.containers.write(`clean/passwords/${role}/password`, `${password}\n`);
+    for (const each of ["recover", "clean"]) await this.#certify("restore", `${each}/tls`);
   }
 
   async #certify(role: string, directory: string): Promise<CertifiedKey> {
@@ -170,23 +169,23 @@ export class RestoreStage {
     return made;
   }
 
-  /** Begins a run as the Job of a Restore does. */
-  async begin(asked: Asked) {
+  /** Begins a run as the Job of a Restore does: with its first container. */
+  async begin(asked: Asked): Promise<ChildProcess> {
     await this.#mount(asked);
-    return await this.again(asked);
+    await this.shell(`mkdir -p /tmp/volumes/${asked.volume}`);
+    return this.container("recover", asked);
   }
 
-  /** The next container of the same Job. It has of the mounted files what is below `run`, or `clean`. */
-  async again({ volume, parts = [], readOnly = "store", env = {}, bytes }: Omit<Asked, "target">) {
-    await this.shell(`mkdir -p /tmp/volumes/${volume}`);
-    return this.containers.spawn(["run-restore", ...parts], {
+  /** One of the Job's two containers. It sees of the mounted files, and of memory, what is its own. */
+  container(part: "recover" | "clean", { volume, readOnly = "store", env = {}, bytes }: Omit<Asked, "target">): ChildProcess {
+    return this.containers.spawn(["run-restore", part], {
       readOnly: [readOnly],
       unnamed: true,
       ...(bytes === undefined ? {} : { small: { path: `volumes/${volume}`, bytes } }),
       env: {
-        MOUNTED: parts[0] === "clean" ? "/tmp/clean" : "/tmp/run",
-        MEMORY: "/tmp/run-memory",
-        WORK: "/tmp/work",
+        MOUNTED: `/tmp/${part}`,
+        MEMORY: part === "recover" ? "/tmp/memory" : "/nowhere",
+        WORK: `/tmp/${part}-work`,
         VOLUME: `/tmp/volumes/${volume}`,
         PORT: String(this.#port),
         TERMINATION_LOG: "/tmp/message",
@@ -198,9 +197,18 @@ export class RestoreStage {
     });
   }
 
-  /** Runs it to its end; resolves to the termination message. */
+  /** Runs it to its end, the second container only after a success of the first; resolves to the last termination message. */
   async restore(asked: Asked): Promise<Outcome> {
+    const recovered = await this.recover(asked);
+    return recovered.outcome === "succeeded" ? await this.clean(asked) : recovered;
+  }
+
+  async recover(asked: Asked): Promise<Outcome> {
     return this.outcome(await ended(await this.begin(asked)));
+  }
+
+  async clean(asked: Omit<Asked, "target">): Promise<Outcome> {
+    return this.outcome(await ended(this.container("clean", asked)));
   }
 
   outcome({ code, text }: Ended): Outcome {
