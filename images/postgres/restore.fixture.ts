@@ -1,15 +1,11 @@
 // A repository with a history, made once by a source that is gone by then, and restores from it: real PostgreSQL and real pgBackRest.
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { request } from "node:https";
-import { setTimeout as sleep } from "node:timers/promises";
+import { readdirSync } from "node:fs";
 import { S3Store } from "../../e2e/store/s3-store.ts";
-import { type CertifiedKey, createAuthority, issueCertificate } from "../../runtime/certificates/issue.ts";
-import { freePort } from "../../tools/free-port.ts";
 import { Containers, type Ended, ended } from "./image-files.fixture.ts";
+import { JobRuns, type Outcome, until } from "./job-run.fixture.ts";
 import { historyScript } from "./restore-history.fixture.ts";
 
-const lifetimeMs = 3_600_000;
 export const stanza = "uid-17-1";
 const bucket = "backups";
 const passphrase = "a pass = phrase";
@@ -55,28 +51,23 @@ interface Asked {
   readonly bytes?: number;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look at what the program says
-export type Outcome = any;
-
 export class RestoreStage {
   readonly containers: Containers;
   readonly store: S3Store;
-  readonly #authority: CertifiedKey;
-  readonly #port: number;
+  readonly #runs: JobRuns;
   history!: History;
 
-  private constructor(containers: Containers, store: S3Store, authority: CertifiedKey, port: number) {
+  private constructor(containers: Containers, store: S3Store, runs: JobRuns) {
     this.containers = containers;
     this.store = store;
-    this.#authority = authority;
-    this.#port = port;
+    this.#runs = runs;
   }
 
   static async start(): Promise<RestoreStage> {
     const store = await S3Store.start();
     await store.makeBucket(bucket);
-    const authority = await createAuthority({ commonName: "authority", lifetimeMs, now: new Date() });
-    const stage = new RestoreStage(await Containers.start([]), store, authority, await freePort());
+    const containers = await Containers.start([]);
+    const stage = new RestoreStage(containers, store, await JobRuns.start(containers, "shop/new", ["new-restore"]));
     stage.containers.write("store-ca.crt", store.caCertificate);
     stage.containers.write("source.conf", stage.#sourceSettings().join("\n"));
     const told = await stage.shell(historyScript);
@@ -148,25 +139,11 @@ export class RestoreStage {
       "recover/store/accessKeyId": accessKeyId,
       "recover/store/secretAccessKey": secretAccessKey,
       "clean/repository/run.json": JSON.stringify(asked),
-      message: "",
     };
+    this.#runs.forgetMessage();
     for (const [name, text] of Object.entries(files)) this.containers.write(name, text);
     for (const [role, password] of Object.entries(passwords)) this.containers.write(`clean/passwords/${role}/password`, `${password}\n`);
-    for (const each of ["recover", "clean"]) await this.#certify("restore", `${each}/tls`);
-  }
-
-  async #certify(role: string, directory: string): Promise<CertifiedKey> {
-    const asked = {
-      commonName: `shop/new/${role}`,
-      dnsNames: ["new-restore"],
-      usages: ["server", "client"],
-      lifetimeMs,
-      now: new Date(),
-    } as const;
-    const made = await issueCertificate(this.#authority, asked);
-    for (const [name, text] of Object.entries({ "ca.crt": this.#authority.certificate, "tls.crt": made.certificate, "tls.key": made.key }))
-      this.containers.write(`${directory}/${name}`, text);
-    return made;
+    for (const each of ["recover", "clean"]) await this.#runs.certify("restore", `${each}/tls`);
   }
 
   /** Begins a run as the Job of a Restore does: with its first container. */
@@ -187,8 +164,7 @@ export class RestoreStage {
         MEMORY: part === "recover" ? "/tmp/memory" : "/nowhere",
         WORK: `/tmp/${part}-work`,
         VOLUME: `/tmp/volumes/${volume}`,
-        PORT: String(this.#port),
-        TERMINATION_LOG: "/tmp/message",
+        ...this.#runs.env,
         SECONDS_TO_FETCH: "0",
         SECONDS_BETWEEN_LOOKS: "0.1",
         SECONDS_FOR_THE_LOCK: "0",
@@ -211,15 +187,10 @@ export class RestoreStage {
     return this.outcome(await ended(this.container("clean", asked)));
   }
 
-  outcome({ code, text }: Ended): Outcome {
-    const message = readFileSync(this.containers.path("message"));
-    if (message.length === 0) throw new Error(`no message was left: ${text}`);
-    if (message.length > 4000) throw new Error(`the message has ${message.length} bytes`);
+  outcome(end: Ended): Outcome {
     for (const secret of [passphrase, this.store.secretAccessKey, ...Object.values(passwords)])
-      if (secret !== "replication" && text.includes(secret)) throw new Error(`a secret is told: ${text}`);
-    const outcome = JSON.parse(message.toString());
-    if ((code === 0) !== (outcome.outcome === "succeeded")) throw new Error(`ended with ${code} and ${message}`);
-    return outcome;
+      if (secret !== "replication" && end.text.includes(secret)) throw new Error(`a secret is told: ${end.text}`);
+    return this.#runs.outcome(end);
   }
 
   /** Starts the restored directory as a plain server, asks it as its superuser, and stops it. */
@@ -255,23 +226,8 @@ export class RestoreStage {
 
   /** What a run that is under way tells this client. */
   async progress(role: string): Promise<{ status: number; body: string }> {
-    const { certificate, key } = await this.#certify(role, "client");
-    const connection = { host: "127.0.0.1", port: this.#port, servername: "new-restore", ca: this.#authority.certificate };
-    return await new Promise((resolve, reject) => {
-      const asked = request({ ...connection, cert: certificate, key, agent: false, path: "/progress" }, async (answer) => {
-        let body = "";
-        for await (const part of answer) body += part;
-        resolve({ status: answer.statusCode ?? 0, body });
-      });
-      asked.on("error", reject).end();
-    });
+    return await this.#runs.progress(role);
   }
 
-  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 600; tries++) {
-      if (await holds()) return;
-      await sleep(50);
-    }
-    throw new Error(`${what}: not within 30 s`);
-  }
+  readonly until = until;
 }
