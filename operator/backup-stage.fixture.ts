@@ -95,8 +95,8 @@ export class BackupStage implements AsyncDisposable {
   }
 
   /** The program's last words, as the kubelet would write them. */
-  async end(database: string, component: string, words: object | string, exitCode = 0): Promise<void> {
-    await this.databases.endJob(database, component, exitCode, typeof words === "string" ? words : JSON.stringify(words));
+  async end(database: string, component: string, words: object | string, exitCode = 0, init?: string): Promise<void> {
+    await this.databases.endJob(database, component, exitCode, typeof words === "string" ? words : JSON.stringify(words), init);
   }
 
   async released(name: string): Promise<void> {

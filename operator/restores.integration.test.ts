@@ -86,7 +86,7 @@ test("a Restore that fails leaves nothing, says why, and the next one works at o
   await stage.backedUp("night");
   await stage.restore("first", toNew({ sampleDBName: "orders" }));
   await stage.jobOf("first", "restore", "copy-restore");
-  await stage.end("copy", "restore", { outcome: "failed", reason: "TargetOutsideWindow", message: "from 12:00 to 13:00" }, 1);
+  await stage.end("copy", "restore", { outcome: "failed", reason: "TargetOutsideWindow", message: "from 12:00 to 13:00" }, 1, "recover");
   expect(stage.message(await stage.becomes(restores, "first", "TargetOutsideWindow"))).toBe("from 12:00 to 13:00");
   await eventually("nothing is left", 60_000, async () => (await left(stage)).length === 0);
   await stage.restore("second", toNew({ sampleDBName: "orders" }));

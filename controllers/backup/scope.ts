@@ -1,30 +1,18 @@
 // The scope of one reconcile of a Backup: everything that it reads and uses, gathered once.
-import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
-import type { Authority } from "../database/authority.ts";
 import { backupsOf } from "../database/backups.ts";
 import { type DatabaseView, observeDatabase } from "../database/view.ts";
 import { belongsTo } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
-import type { Images } from "../desired/own-image.ts";
-import { type FoundJob, findJob, type JobContext } from "../jobs/runner.ts";
+import type { RunDependencies } from "../jobs/run.ts";
+import { type FoundJob, findJob } from "../jobs/runner.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
 import { jobs } from "../kinds/kubernetes.ts";
 import { type Backup, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
-import type { Patience } from "../patience.ts";
-import type { BackgroundQuestions } from "../repository/background-questions.ts";
-import type { ProgressQuestion, RunProgress } from "../repository/run-progress.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
 
-export interface Dependencies {
-  readonly cache: Cache;
+export interface Dependencies extends RunDependencies {
   readonly events: DescribedEvents;
-  readonly authority: Authority;
-  readonly images: Images;
-  readonly patience: Patience;
-  readonly progress: BackgroundQuestions<RunProgress>;
-  readonly progressQuestion: ProgressQuestion;
-  readonly now: () => Date;
 }
 
 export interface Scope extends Request {
@@ -62,8 +50,4 @@ export function openScope(backup: Backup, request: Request, deps: Dependencies):
     run: findJob(cache, backup, key),
     lock: cache.watched(jobs).get(key),
   };
-}
-
-export function jobContext({ deps, objects }: Scope): JobContext {
-  return { cache: deps.cache, objects, patience: deps.patience, now: deps.now() };
 }

@@ -151,7 +151,7 @@ export function lostNode({ spec, status }: Pod): Problem | undefined {
 export function problemOf(pod: Pod): Problem | undefined {
   const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "False");
   if (unscheduled) return { reason: unscheduled.reason ?? reasons.unschedulable, message: unscheduled.message ?? "" };
-  for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
+  for (const { state, lastState } of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {
     const waiting = state?.waiting;
     if (!waiting?.reason || waiting.reason === "ContainerCreating" || waiting.reason === "PodInitializing") continue;
     const ended = lastState?.terminated;

@@ -19,6 +19,8 @@ export interface JobDescription {
   /** The Job fails when it has not ended after this time. */
   readonly deadlineSeconds?: number;
   readonly placement: Partial<PodSpec>;
+  /** Runs to its end before `container`, which may have other mounts. Its name is not the component's. */
+  readonly initContainer?: Omit<Container, "securityContext">;
   readonly container: Omit<Container, "name" | "securityContext">;
   readonly volumes: NonNullable<PodSpec["volumes"]>;
 }
@@ -34,7 +36,7 @@ const gracePeriodSeconds = 5;
 
 /** The Job has the labels of the database, and goes with its owner. These two may differ: a Backup outlives its SampleDB. */
 export function job(owner: KubeObject, database: Pick<SampleDB, "metadata">, description: JobDescription): Job {
-  const { name, component, annotations, podAnnotations } = description;
+  const { name, component, annotations, podAnnotations, initContainer } = description;
   const onExitCodes = { containerName: component, operator: "In", values: [refusedExitCode] };
   return {
     apiVersion: "batch/v1",
@@ -56,6 +58,7 @@ export function job(owner: KubeObject, database: Pick<SampleDB, "metadata">, des
           enableServiceLinks: false,
           restartPolicy: "Never",
           terminationGracePeriodSeconds: gracePeriodSeconds,
+          ...(initContainer ? { initContainers: [{ ...initContainer, securityContext: containerSecurity }] } : {}),
           containers: [{ name: component, ...description.container, securityContext: containerSecurity }],
           volumes: description.volumes,
         },

@@ -20,11 +20,13 @@ import { limitsLike } from "./limits.ts";
 import { claimName, namesOf, podName } from "./names.ts";
 import { jobPlacement } from "./primary-job.ts";
 import { besideRepository } from "./repository.ts";
-import { configDirectory, type Place, pgBackRestFile, storeMounts, storeSettings } from "./store.ts";
+import { configDirectory, type Mounts, type Place, pgBackRestFile, storeMounts, storeSettings } from "./store.ts";
 
 export const restoreComponent = "restore";
 /** A run that takes longer has failed. */
 export const longestRestoreSeconds = 48 * 3600;
+/** The key in the ConfigMap, and so the name of the file, that says what is to be done. */
+const runFile = "run.json";
 const passwordsDirectory = "/etc/sampledb/passwords";
 
 /** What is restored from. */
@@ -56,7 +58,7 @@ export function restoreConfig(restore: Restore, db: SampleDB, { stanza, label, p
     metadata: { ...kept(db, namesOf(db).restore), ownerReferences: [controlledBy(restore)] },
     data: {
       [pgBackRestFile]: ["[global]", ...settings, "", `[${stanza}]`, `pg1-path=${dataDirectory}`, ""].join("\n"),
-      "run.json": `${JSON.stringify(run, undefined, 2)}\n`,
+      [runFile]: `${JSON.stringify(run, undefined, 2)}\n`,
     },
   };
 }
@@ -102,18 +104,21 @@ export function restoredDatabase(restoredBy: string, { apiVersion, kind, metadat
   return { apiVersion, kind, metadata: { namespace, name, annotations: { [restoredByAnnotation]: restoredBy } }, spec };
 }
 
-/** `image`: the operator's own, never the user's: this Pod has the keys of the store. */
+/**
+ * Two containers, one after the other. The first has the store's keys, and executes nothing of the restored database. The second executes
+ * statements in it, and with them whatever a superuser of the source has planted, so it has neither keys nor a volume that had them.
+ * `image`: the operator's own, never the user's: this Pod has the keys of the store.
+ */
 export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
   const names = namesOf(db);
   const store = storeMounts(place, { readOnly: true });
-  const passwords = { superuser: names.superuserSecret, replication: names.replicationSecret, application: names.applicationSecret };
-  const secrets = Object.entries(passwords).map(([role, secretName]) => ({
-    volume: {
-      name: `password-${role}`,
-      secret: { secretName, defaultMode: 0o640, items: [{ key: "password", path: "password" }] },
-    },
-    mount: { name: `password-${role}`, mountPath: `${passwordsDirectory}/${role}`, readOnly: true },
-  }));
+  const passwords = passwordMounts(db);
+  const both = [
+    { name: "data", mountPath: dataDirectory.slice(0, dataDirectory.lastIndexOf("/")) },
+    { name: "tls", mountPath: tlsDirectory, readOnly: true },
+    { name: "shared-memory", mountPath: "/dev/shm" },
+  ];
+  const resources = { requests: { cpu: "100m", memory: "256Mi" }, ...limitsLike(db) };
   return job(restore, db, {
     name: names.restore,
     component: restoreComponent,
@@ -121,29 +126,44 @@ export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: Re
     backoffLimit: 0,
     deadlineSeconds: longestRestoreSeconds,
     placement: { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) },
+    initContainer: {
+      name: "recover",
+      image,
+      command: ["run-restore", "recover"],
+      resources,
+      volumeMounts: [...both, { name: "config", mountPath: configDirectory, readOnly: true }, ...store.volumeMounts],
+    },
     container: {
       image,
-      command: ["run-restore"],
-      ports: [{ name: "progress", containerPort: progressPort }],
-      resources: { requests: { cpu: "100m", memory: "256Mi" }, ...limitsLike(db) },
+      command: ["run-restore", "clean"],
+      ports: [{ name: "progress", containerPort: progressPort }], // the first container answers there, too
+      resources,
       volumeMounts: [
-        { name: "data", mountPath: dataDirectory.slice(0, dataDirectory.lastIndexOf("/")) },
-        { name: "config", mountPath: configDirectory, readOnly: true },
-        { name: "tls", mountPath: tlsDirectory, readOnly: true },
-        { name: "sockets", mountPath: "/run/postgresql" },
-        { name: "shared-memory", mountPath: "/dev/shm" },
-        ...secrets.map(({ mount }) => mount),
-        ...store.volumeMounts,
+        ...both,
+        { name: "run-file", mountPath: configDirectory, readOnly: true },
+        { name: "clean-tmp", mountPath: "/tmp" },
+        ...passwords.volumeMounts,
       ],
     },
     volumes: [
       { name: "data", persistentVolumeClaim: { claimName: claimName(db, 0) } },
       { name: "config", configMap: { name: names.restore } },
+      { name: "run-file", configMap: { name: names.restore, items: [{ key: runFile, path: runFile }] } },
       { name: "tls", secret: { secretName: names.restore, defaultMode: 0o640 } },
-      { name: "sockets", emptyDir: { medium: "Memory" } },
       { name: "shared-memory", emptyDir: { medium: "Memory" } },
-      ...secrets.map(({ volume }) => volume),
+      { name: "clean-tmp", emptyDir: {} },
+      ...passwords.volumes,
       ...store.volumes,
     ],
   });
+}
+
+function passwordMounts(db: SampleDB): Mounts {
+  const { superuserSecret, replicationSecret, applicationSecret } = namesOf(db);
+  const passwords = Object.entries({ superuser: superuserSecret, replication: replicationSecret, application: applicationSecret });
+  const items = [{ key: "password", path: "password" }];
+  return {
+    volumes: passwords.map(([role, secretName]) => ({ name: `password-${role}`, secret: { secretName, defaultMode: 0o640, items } })),
+    volumeMounts: passwords.map(([role]) => ({ name: `password-${role}`, mountPath: `${passwordsDirectory}/${role}`, readOnly: true })),
+  };
 }

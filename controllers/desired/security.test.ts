@@ -1,12 +1,15 @@
 // Security of Pods, accounts and Secrets: what they may do, and must not.
 import { describe, expect, test } from "vitest";
 import type { Job, StatefulSet } from "../kinds/kubernetes.ts";
+import type { Restore } from "../kinds/sampledb-io.ts";
 import { role, roleBinding, serviceAccount } from "./access.ts";
 import { childrenOf, image, instancesOf, keys, passwords, secretsOf } from "./children.fixture.ts";
 import { initJob } from "./initialization.ts";
 import { mostInstances, namesOf } from "./names.ts";
+import { restoreJob } from "./restore.ts";
 import { nextPasswordSecret, rotationJob } from "./rotation.ts";
 import { sampleDB } from "./sampledb.fixture.ts";
+import type { Place } from "./store.ts";
 import { trialJob } from "./trial.ts";
 
 const everything = sampleDB({
@@ -21,7 +24,22 @@ const templates = (db: typeof everything): [string, NonNullable<(StatefulSet | J
   ["the init Job", initJob(db, "digest", image).spec?.template ?? {}],
   ["the rotation Job", rotationJob(db, nextPasswordSecret(db, "next"), image).spec?.template ?? {}],
   ["the trial Job", trialJob(db, { digest: "digest", image, asked: true, running: undefined }).spec?.template ?? {}],
+  ["the restore Job", restoring(db, bucket).spec?.template ?? {}],
 ];
+
+const restore = { metadata: { namespace: "shop", name: "back", uid: "restore" }, spec: {} } as Restore;
+const bucket = {
+  bucket: "b",
+  endpoint: "e",
+  region: "r",
+  uriStyle: "Path",
+  credentialsSecretName: "keys",
+  caSecretName: "store-ca",
+} as const;
+const restoring = (db: typeof everything, s3: Place["s3"]) => {
+  const place: Place = { s3, folder: "f", claimName: "old-repository", encryptionSecretName: "passphrase" };
+  return restoreJob(restore, db, { stanza: "uid-17-1", label: null, place, beside: undefined }, image);
+};
 
 describe.each(templates(everything))("%s follows the restricted Pod security standard", (_, { spec }) => {
   test("no process is root, and system calls are limited", () => {
@@ -41,7 +59,9 @@ describe.each(templates(everything))("%s follows the restricted Pod security sta
   });
 
   test("every container has the limits that instances have, or a quota on limits would refuse the Pod", () => {
-    const limited = (spec?.containers ?? []).map(({ resources }) => Object.keys(resources?.limits ?? {}));
+    const limited = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ resources }) =>
+      Object.keys(resources?.limits ?? {}),
+    );
     expect(limited).toEqual(limited.map(() => ["memory"]));
   });
 
@@ -52,9 +72,40 @@ describe.each(templates(everything))("%s follows the restricted Pod security sta
 });
 
 test("only instances get a token of the Kubernetes API", () => {
-  expect(templates(everything).map(([, { spec }]) => spec?.automountServiceAccountToken)).toEqual([true, false, false, false]);
+  expect(templates(everything).map(([, { spec }]) => spec?.automountServiceAccountToken)).toEqual([true, false, false, false, false]);
   expect(serviceAccount(everything).automountServiceAccountToken).toBe(false);
   expect(instancesOf(everything).spec?.template.spec?.serviceAccountName).toBe(namesOf(everything).account);
+});
+
+describe.each([
+  ["a bucket", bucket, ["keys", "store-ca"]],
+  ["a volume", undefined, ["old-repository"]],
+])("a restore from %s", (_, s3, mounted) => {
+  const { initContainers = [], containers = [], volumes = [] } = restoring(everything, s3).spec?.template.spec ?? {};
+  const mountsOf = (container: (typeof containers)[number] | undefined) =>
+    volumes.filter(({ name }) => container?.volumeMounts?.some((mount) => mount.name === name));
+  const sourcesOf = (container: (typeof containers)[number] | undefined) =>
+    mountsOf(container).flatMap(({ secret, persistentVolumeClaim }) => secret?.secretName ?? persistentVolumeClaim?.claimName ?? []);
+  const [recover] = initContainers;
+  const [clean] = containers;
+  const passwords = ["orders-app", "orders-replication", "orders-superuser"];
+
+  test("recovers with the store's files and without passwords", () => {
+    expect(recover?.command).toEqual(["run-restore", "recover"]);
+    expect(sourcesOf(recover).sort()).toEqual(["data-orders-0", "orders-restore", "passphrase", ...mounted].sort());
+  });
+
+  test("cleans with passwords and without anything of the store", () => {
+    expect(clean?.command).toEqual(["run-restore", "clean"]);
+    expect(sourcesOf(clean).sort()).toEqual(["data-orders-0", "orders-restore", ...passwords].sort());
+    expect(mountsOf(clean).find(({ configMap }) => configMap)?.configMap?.items).toEqual([{ key: "run.json", path: "run.json" }]);
+  });
+
+  test("gives the second container no volume to which the first has written keys", () => {
+    const shared = mountsOf(recover).filter((volume) => mountsOf(clean).includes(volume));
+    expect(shared.map(({ name }) => name)).toEqual(["data", "tls", "shared-memory"]);
+    expect(recover?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual(expect.arrayContaining(["/run/pgbackrest", "/tmp"]));
+  });
 });
 
 test("a Pod has the user's labels, and they never replace the operator's", () => {

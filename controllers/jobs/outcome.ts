@@ -55,12 +55,18 @@ function isStranded({ metadata: { deletionTimestamp } }: Pod, now: Date): boolea
 
 /** The program's last words. Kubernetes has none from a container that was killed, so the reason stands in. */
 function terminationMessage(pod: Pod | undefined): string | undefined {
-  const statuses = pod?.status?.containerStatuses;
-  // Our container is called after its component. A sidecar that a webhook has added may stand before it.
-  const ours = statuses?.find(({ name }) => name === pod?.metadata.labels?.[labelNames.component]) ?? statuses?.[0];
-  const ended = ours?.state?.terminated;
+  const ended = endOf(pod);
   if (!ended) return undefined;
   return ended.message?.trim() || (ended.reason === "OOMKilled" ? "it needs more memory than its limit" : `exit code ${ended.exitCode}`);
+}
+
+/** Of our container; or, where that was never started, of the init container that failed. */
+function endOf(pod: Pod | undefined) {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod?.status ?? {};
+  // Our container is called after its component. A sidecar that a webhook has added may stand before it.
+  const ours = containerStatuses.find(({ name }) => name === pod?.metadata.labels?.[labelNames.component]) ?? containerStatuses[0];
+  const before = initContainerStatuses.map(({ state }) => state?.terminated);
+  return ours?.state?.terminated ?? before.find((ended) => ended !== undefined && ended.exitCode !== 0);
 }
 
 function conditionOf({ status }: Job, wanted: string) {

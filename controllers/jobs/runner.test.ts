@@ -21,6 +21,12 @@ function pod(phase: string, more: { deleted?: number; message?: string; waiting?
   return { apiVersion: "v1", kind: "Pod", metadata, status: { phase, containerStatuses } } as unknown as Pod;
 }
 
+/** A Pod with an init container in this state: the other one waits for its end. */
+function beginning(phase: string, state: object): Pod {
+  const waits = pod(phase, { waiting: "PodInitializing" });
+  return { ...waits, status: { ...waits.status, initContainerStatuses: [{ name: "first", state }] } } as unknown as Pod;
+}
+
 describe("the outcome of a Job", () => {
   const failed = { type: "Failed", lastTransitionTime: ago(5) };
   test.each<[string, Job, Pod | undefined, JobOutcome]>([
@@ -70,6 +76,25 @@ describe("the outcome of a Job", () => {
       job(),
       pod("Failed", { exitCode: 137, reason: "OOMKilled" }),
       { kind: "running", lastFailure: "it needs more memory than its limit" },
+    ],
+    ["of a Job whose init container runs is running", job(), beginning("Pending", { running: {} }), { kind: "running" }],
+    [
+      "of a Job whose init container does not start is stuck",
+      job(),
+      beginning("Pending", { waiting: { reason: "ErrImagePull", message: "no" } }),
+      { kind: "stuck", problem: { reason: "ErrImagePull", message: "no" } },
+    ],
+    [
+      "of a Job whose init container failed has that one's message",
+      job({ ...failed, reason: "BackoffLimitExceeded", message: "limit" }),
+      beginning("Failed", { terminated: { exitCode: 1, message: "no such backup" } }),
+      { kind: "failed", message: "no such backup", at: new Date(ago(5)) },
+    ],
+    [
+      "of a Job whose Pod was lost after its init container has nothing to tell",
+      job({ ...failed, message: "limit" }),
+      beginning("Failed", { terminated: { exitCode: 0, message: "recovered" } }),
+      { kind: "failed", message: "limit", at: new Date(ago(5)) },
     ],
   ])("%s", (_, candidate, its, outcome) => expect(outcomeOf(candidate, its, now)).toEqual(outcome));
 });

@@ -4,26 +4,20 @@ import { reasons } from "../../api/reasons.ts";
 import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { isControlledBy, type Key, keyOf } from "../../runtime/kube/object.ts";
 import { certificateName } from "../database/certificates.ts";
-import { lostNode } from "../database/instance.ts";
 import { belongsTo, identityOf } from "../desired/identity.ts";
 import { claimName, namesOf } from "../desired/names.ts";
 import { ownImage } from "../desired/own-image.ts";
 import { longestRestoreSeconds, restoreConfig, restoredClaim, restoredDatabase, restoreJob, restoreSecret } from "../desired/restore.ts";
-import { outcomeOf } from "../jobs/outcome.ts";
-import { type FoundJob, removeJob } from "../jobs/runner.ts";
+import { certificateLifetimeMs, followRun, releaseRun } from "../jobs/run.ts";
+import type { FoundJob } from "../jobs/runner.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets } from "../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { phases } from "../repository/run-progress.ts";
 import { parseRestoreEnd } from "./run-end.ts";
-import { jobContext, type Scope } from "./scope.ts";
+import type { Scope } from "./scope.ts";
 import type { Found } from "./source.ts";
 import { destinationOf } from "./source.ts";
 import { failed, type RestoreState } from "./state.ts";
-
-const certificateLifetimeMs = (longestRestoreSeconds + 600) * 1000;
-const longestStuckSeconds = 600;
-const lostSeconds = 40;
-const askAgainSeconds = 10;
 
 /** Everything that the Job's Pod mounts comes first. The claim is the first of all: whoever makes it has the name. */
 export async function begin(scope: Scope, { source, spec }: Found): Promise<RestoreState> {
@@ -34,7 +28,7 @@ export async function begin(scope: Scope, { source, spec }: Found): Promise<Rest
   if (problem) return problem;
   const { authorities } = await deps.authority.ensure(database, client, []);
   await deps.passwords.ensure(db, client, { authorities, hasData: false });
-  const certificate = await deps.authority.certificateForBackup(database, certificateLifetimeMs);
+  const certificate = await deps.authority.certificateForBackup(database, certificateLifetimeMs(longestRestoreSeconds));
   if (!certificate) throw new Error(`the authority of ${database.name} was made by this Restore, and has no key`);
   await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
   await objects.apply(configMaps, restoreConfig(restore, db, source, certificateName(database, "operator")));
@@ -73,48 +67,21 @@ async function writeCertificate({ restore, client }: Scope, db: SampleDB, served
   if (!before) await client.create(secrets, secret);
 }
 
-export function follow(scope: Scope, { job, pod }: FoundJob): RestoreState {
-  const { deps, restore } = scope;
-  const now = deps.now();
-  const lostId = `${job.metadata.uid}/lost`;
-  const outcome = outcomeOf(job, pod, now);
-  switch (outcome.kind) {
-    case "running": {
-      if (pod && lostNode(pod)) {
-        if (deps.patience.seconds(lostId) >= lostSeconds)
-          return failed(reasons.restoreLost, `node ${pod.spec?.nodeName} of its Pod does not answer`);
-        return { kind: "running", ...phases.Preparing, message: `node ${pod.spec?.nodeName} of its Pod does not answer` };
-      }
-      deps.patience.end(lostId);
-      const database = { ...scope.key, name: restore.spec.destination.sampleDBName, uid: restore.metadata.uid ?? "" };
-      const progress = deps.progress.look(job.metadata.uid ?? "", deps.progressQuestion(database, pod), askAgainSeconds)?.answer;
-      return { kind: "running", ...phases[progress?.phase ?? "Preparing"], progress };
-    }
-    case "stuck": {
-      const seconds = (now.getTime() - Date.parse(job.metadata.creationTimestamp ?? "")) / 1000;
-      const message = `its Pod does not start: ${outcome.problem.message || outcome.problem.reason}`;
-      return seconds > longestStuckSeconds ? failed(reasons.restoreLost, message) : { kind: "running", ...phases.Preparing, message };
-    }
-    case "stranded":
-      return failed(reasons.restoreLost, `its Pod ${outcome.podName} does not end, as on a lost node`);
-    default: {
-      const end = parseRestoreEnd(outcome.message);
-      if (!end) return failed(reasons.restoreLost, `its Pod ended without a word: ${outcome.message}`);
-      return end.outcome === "succeeded" ? { kind: "filled", end } : failed(end.reason, end.message);
-    }
-  }
+export function follow({ deps, key, restore }: Scope, run: FoundJob): RestoreState {
+  const database = { ...key, name: restore.spec.destination.sampleDBName, uid: restore.metadata.uid ?? "" };
+  const stands = followRun(deps, run, database);
+  if (stands.kind === "running") return stands;
+  if (stands.kind !== "ended") return failed(reasons.restoreLost, stands.message);
+  const end = parseRestoreEnd(stands.words);
+  if (!end) return failed(reasons.restoreLost, `its Pod ended without a word: ${stands.words}`);
+  return end.outcome === "succeeded" ? { kind: "filled", end } : failed(end.reason, end.message);
 }
 
 /** Removes the Job with its ConfigMap and its certificate. */
 export async function release(scope: Scope): Promise<void> {
-  const { restore, client, objects, deps, run } = scope;
-  const key = { namespace: scope.key.namespace, name: namesOf({ metadata: { name: restore.spec.destination.sampleDBName } }).restore };
-  const certificate = await client.find(secrets, key);
-  if (certificate && isControlledBy(certificate, restore))
-    await client.delete(secrets, key, { uid: certificate.metadata.uid }).catch(ignoreNotFound);
-  await objects.remove(configMaps, key, restore);
-  await removeJob(jobContext(scope), { key, owner: restore });
-  if (run) deps.progress.forget(run.job.metadata.uid ?? "");
+  const { namespace } = scope.key;
+  const { restore } = namesOf({ metadata: { namespace, name: scope.restore.spec.destination.sampleDBName } });
+  await releaseRun(scope, scope.deps, { key: { namespace, name: restore }, owner: scope.restore, run: scope.run });
 }
 
 /** Removes everything that this Restore made under the destination's name. The claim goes last: it says what was there before. */

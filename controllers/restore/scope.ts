@@ -1,31 +1,19 @@
 // The scope of one reconcile of a Restore: everything that it reads and uses, gathered once.
-import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
-import type { Authority } from "../database/authority.ts";
 import { backupsOf } from "../database/backups.ts";
 import type { Passwords } from "../database/passwords.ts";
 import { observeDatabase } from "../database/view.ts";
 import { namesOf } from "../desired/names.ts";
-import type { Images } from "../desired/own-image.ts";
-import { type FoundJob, findJob, type JobContext } from "../jobs/runner.ts";
+import type { RunDependencies } from "../jobs/run.ts";
+import { type FoundJob, findJob } from "../jobs/runner.ts";
 import { persistentVolumeClaims } from "../kinds/kubernetes.ts";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
-import type { Patience } from "../patience.ts";
-import type { BackgroundQuestions } from "../repository/background-questions.ts";
-import type { ProgressQuestion, RunProgress } from "../repository/run-progress.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
 import type { Seen } from "./source.ts";
 
-export interface Dependencies {
-  readonly cache: Cache;
+export interface Dependencies extends RunDependencies {
   readonly events: DescribedEvents;
-  readonly authority: Authority;
   readonly passwords: Passwords;
-  readonly images: Images;
-  readonly patience: Patience;
-  readonly progress: BackgroundQuestions<RunProgress>;
-  readonly progressQuestion: ProgressQuestion;
-  readonly now: () => Date;
 }
 
 export interface Scope extends Request, Seen {
@@ -61,8 +49,4 @@ export function openScope(restore: Restore, request: Request, deps: Dependencies
     rivals: cache.watched(restores).list().filter(isRival),
     run: findJob(cache, restore, key(namesOf(named).restore)),
   };
-}
-
-export function jobContext({ deps, objects }: Scope): JobContext {
-  return { cache: deps.cache, objects, patience: deps.patience, now: deps.now() };
 }

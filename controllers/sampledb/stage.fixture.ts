@@ -260,12 +260,16 @@ export class DatabaseStage implements AsyncDisposable {
     await this.endJob(name, "init", 0, "made role app");
   }
 
-  /** Ends the Job's Pod as the kubelet would. The Job controller does the rest. */
-  async endJob(name: string, container: string, exitCode: number, message: string): Promise<void> {
+  /** Ends the Job's Pod as the kubelet would. The Job controller does the rest. `init`: the init container that has failed. */
+  async endJob(name: string, container: string, exitCode: number, message: string, init?: string): Promise<void> {
     const pod = await this.jobPod(`${name}-${container}`);
-    const state = { terminated: { exitCode, message, finishedAt: "2026-01-01T00:00:00Z" } };
-    const told = { name: container, image: "i", imageID: "", ready: false, restartCount: 0, state };
-    const status = { phase: exitCode === 0 ? "Succeeded" : "Failed", containerStatuses: [told] };
+    const ended = { terminated: { exitCode, message, finishedAt: "2026-01-01T00:00:00Z" } };
+    const told = (name: string, state: object) => ({ name, image: "i", imageID: "", ready: false, restartCount: 0, state });
+    const status = {
+      phase: exitCode === 0 ? "Succeeded" : "Failed",
+      containerStatuses: [told(container, init ? { waiting: { reason: "PodInitializing" } } : ended)],
+      ...(init ? { initContainerStatuses: [told(init, ended)] } : {}),
+    };
     await this.client.mergePatch<Pod>(pods, this.key(pod.metadata.name), { status }, { subresource: "status" });
   }
 

@@ -1,13 +1,10 @@
 // A database without a cluster: instances with their container `backup`, the repository's program, and runs of backups.
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { request } from "node:https";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type CertifiedKey, createAuthority, issueCertificate } from "../../runtime/certificates/issue.ts";
+import type { CertifiedKey } from "../../runtime/certificates/issue.ts";
 import { freePort } from "../../tools/free-port.ts";
 import { Containers, type Ended, ended } from "./image-files.fixture.ts";
+import { JobRuns, type Outcome, until } from "./job-run.fixture.ts";
 
-const lifetimeMs = 3_600_000;
 export const stanza = "uid-17-1";
 
 const hostOf = (instance: string) => `${instance}.orders-pods.shop.svc`;
@@ -27,36 +24,27 @@ export interface Asked {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look at what the program says
-export type Outcome = any;
-
 export class Stage {
   readonly containers: Containers;
-  readonly #authority: CertifiedKey;
+  readonly #runs: JobRuns;
   readonly #ports: Readonly<Record<Instance, number>>;
   readonly #intakePort: number;
-  readonly #progressPort: number;
   #settings: readonly string[] = [];
 
-  private constructor(
-    containers: Containers,
-    authority: CertifiedKey,
-    [first = 0, second = 0, intake = 0, progress = 0]: readonly number[],
-  ) {
+  private constructor(containers: Containers, runs: JobRuns, [first = 0, second = 0, intake = 0]: readonly number[]) {
     this.containers = containers;
-    this.#authority = authority;
+    this.#runs = runs;
     this.#ports = { "orders-0": first, "orders-1": second };
     this.#intakePort = intake;
-    this.#progressPort = progress;
   }
 
   /** A repository on a volume; no instance runs yet. */
   static async start(): Promise<Stage> {
-    const containers = await Containers.start(["orders-repository", ...instances.map(hostOf)]);
-    const authority = await createAuthority({ commonName: "authority", lifetimeMs, now: new Date() });
+    const names = ["orders-repository", ...instances.map(hostOf)];
+    const containers = await Containers.start(names);
     const ports = [];
-    for (let count = 0; count < 4; count++) ports.push(await freePort());
-    const stage = new Stage(containers, authority, ports);
+    for (let count = 0; count < 3; count++) ports.push(await freePort());
+    const stage = new Stage(containers, await JobRuns.start(containers, "shop/orders", names), ports);
     for (const each of instances) await stage.certify("server", `${each}/tls`);
     await stage.certify("repository", "repository/tls");
     stage.store("repo1-type=posix", "repo1-path=/tmp/store");
@@ -66,19 +54,7 @@ export class Stage {
 
   /** Writes a new certificate into a directory; resolves to it. */
   async certify(role: Role, directory: string): Promise<CertifiedKey> {
-    const dnsNames = ["orders-repository", ...instances.map(hostOf)];
-    const usages = ["server", "client"] as const;
-    const made = await issueCertificate(this.#authority, {
-      commonName: `shop/orders/${role}`,
-      dnsNames,
-      usages,
-      lifetimeMs,
-      now: new Date(),
-    });
-    this.containers.write(`${directory}/ca.crt`, this.#authority.certificate);
-    this.containers.write(`${directory}/tls.crt`, made.certificate);
-    this.containers.write(`${directory}/tls.key`, made.key);
-    return made;
+    return await this.#runs.certify(role, directory);
   }
 
   /** Where the repository is from now on. */
@@ -173,13 +149,12 @@ export class Stage {
     const run = { task, stanza, type, uid, label, instances: asked, operator: "shop/orders/operator" };
     this.containers.write("run/repository/run.json", JSON.stringify(run));
     await this.certify(as, "run/tls");
-    this.containers.write("message", "");
+    this.#runs.forgetMessage();
     return this.containers.spawn(["run-backup"], {
       env: {
         MOUNTED: "/tmp/run",
         MEMORY: "/tmp/run-memory",
-        PORT: String(this.#progressPort),
-        TERMINATION_LOG: "/tmp/message",
+        ...this.#runs.env,
         SECONDS_BETWEEN_LOOKS: "0.1",
         SECONDS_FOR_A_GAP: "0",
         ...env,
@@ -213,27 +188,13 @@ export class Stage {
     return made.label;
   }
 
-  outcome({ code, text }: Ended): Outcome {
-    const message = readFileSync(this.containers.path("message"));
-    if (message.length === 0) throw new Error(`no message was left: ${text}`);
-    if (message.length > 4000) throw new Error(`the message has ${message.length} bytes`);
-    const outcome = JSON.parse(message.toString());
-    if ((code === 0) !== (outcome.outcome === "succeeded")) throw new Error(`ended with ${code} and ${message}`);
-    return outcome;
+  outcome(end: Ended): Outcome {
+    return this.#runs.outcome(end);
   }
 
   /** What a run that is under way tells this client. */
   async progress(role: Role): Promise<{ status: number; body: string }> {
-    const { certificate, key } = await this.certify(role, "client");
-    const connection = { host: "127.0.0.1", port: this.#progressPort, servername: "orders-repository", ca: this.#authority.certificate };
-    return await new Promise((resolve, reject) => {
-      const asked = request({ ...connection, cert: certificate, key, agent: false, path: "/progress" }, async (answer) => {
-        let body = "";
-        for await (const part of answer) body += part;
-        resolve({ status: answer.statusCode ?? 0, body });
-      });
-      asked.on("error", reject).end();
-    });
+    return await this.#runs.progress(role);
   }
 
   /** The serial number of the certificate that an instance serves; empty where nobody serves. */
@@ -275,13 +236,7 @@ export class Stage {
     return text.split("\n").at(-1) ?? "";
   }
 
-  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 300; tries++) {
-      if (await holds()) return;
-      await sleep(100);
-    }
-    throw new Error(`${what}: not within 30 s`);
-  }
+  readonly until = until;
 }
 
 const copyOfPrimary = "pg_basebackup --host=/tmp/orders-0/sockets --username=postgres --checkpoint=fast --write-recovery-conf --no-sync";

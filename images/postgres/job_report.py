@@ -7,6 +7,7 @@ import threading
 
 from intake_server import Answer, Certificates, serve
 from repository_store import MOUNTED
+from store_faults import Fault
 
 PORT = int(os.environ.get("PORT", 8434))
 TERMINATION_LOG = os.environ.get("TERMINATION_LOG", "/dev/termination-log")
@@ -17,12 +18,34 @@ class Ended(BaseException):
     """Somebody has told this program to end."""
 
 
-def hear_of_the_end():
+def run_and_tell(work, store, otherwise):
+    """Does the work, and ends the program with the outcome told. `otherwise`: the reason of failures that have none of their own."""
+
     def end(*_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise Ended
 
     signal.signal(signal.SIGTERM, end)
+    try:
+        outcome = outcome_of(work, store, otherwise)
+    except Ended:
+        outcome = failed(otherwise, "the run was told to end before it was done")
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    write_message(outcome)
+    sys.exit(outcome["outcome"] != "succeeded")
+
+
+def outcome_of(work, store, otherwise):
+    try:
+        return {"outcome": "succeeded", **work()}
+    except Fault as fault:
+        return failed(fault.reason, store.tell(fault.message))
+    except Exception as error:  # whatever it is, the outcome has to be told
+        return failed(otherwise, store.tell(repr(error)))
+
+
+def failed(reason, message):
+    return {"outcome": "failed", "reason": reason, "message": message}
 
 
 class Progress:

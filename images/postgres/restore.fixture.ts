@@ -1,14 +1,11 @@
 // A repository with a history, made once by a source that is gone by then, and restores from it: real PostgreSQL and real pgBackRest.
-import { readdirSync, readFileSync } from "node:fs";
-import { request } from "node:https";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { ChildProcess } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { S3Store } from "../../e2e/store/s3-store.ts";
-import { type CertifiedKey, createAuthority, issueCertificate } from "../../runtime/certificates/issue.ts";
-import { freePort } from "../../tools/free-port.ts";
 import { Containers, type Ended, ended } from "./image-files.fixture.ts";
+import { JobRuns, type Outcome, until } from "./job-run.fixture.ts";
 import { historyScript } from "./restore-history.fixture.ts";
 
-const lifetimeMs = 3_600_000;
 export const stanza = "uid-17-1";
 const bucket = "backups";
 const passphrase = "a pass = phrase";
@@ -49,34 +46,28 @@ interface Asked {
   /** Below `/tmp`, the directory of a repository on a volume. */
   readonly readOnly?: string;
   readonly volume: string;
-  readonly parts?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Bytes that the volume has, where it has few. */
   readonly bytes?: number;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look at what the program says
-export type Outcome = any;
-
 export class RestoreStage {
   readonly containers: Containers;
   readonly store: S3Store;
-  readonly #authority: CertifiedKey;
-  readonly #port: number;
+  readonly #runs: JobRuns;
   history!: History;
 
-  private constructor(containers: Containers, store: S3Store, authority: CertifiedKey, port: number) {
+  private constructor(containers: Containers, store: S3Store, runs: JobRuns) {
     this.containers = containers;
     this.store = store;
-    this.#authority = authority;
-    this.#port = port;
+    this.#runs = runs;
   }
 
   static async start(): Promise<RestoreStage> {
     const store = await S3Store.start();
     await store.makeBucket(bucket);
-    const authority = await createAuthority({ commonName: "authority", lifetimeMs, now: new Date() });
-    const stage = new RestoreStage(await Containers.start([]), store, authority, await freePort());
+    const containers = await Containers.start([]);
+    const stage = new RestoreStage(containers, store, await JobRuns.start(containers, "shop/new", ["new-restore"]));
     stage.containers.write("store-ca.crt", store.caCertificate);
     stage.containers.write("source.conf", stage.#sourceSettings().join("\n"));
     const told = await stage.shell(historyScript);
@@ -142,54 +133,38 @@ export class RestoreStage {
     const asked = { stanza, label: label ?? null, target, uid, operator: "shop/new/operator", roles, database: "app" };
     const { accessKeyId, secretAccessKey } = this.store;
     const files = {
-      "run/repository/pgbackrest.conf": ["[global]", ...place, `[${stanza}]`, ""].join("\n"),
-      "run/repository/run.json": JSON.stringify(asked),
-      "run/encryption/passphrase": passphrase,
-      "run/store/accessKeyId": accessKeyId,
-      "run/store/secretAccessKey": secretAccessKey,
+      "recover/repository/pgbackrest.conf": ["[global]", ...place, `[${stanza}]`, ""].join("\n"),
+      "recover/repository/run.json": JSON.stringify(asked),
+      "recover/encryption/passphrase": passphrase,
+      "recover/store/accessKeyId": accessKeyId,
+      "recover/store/secretAccessKey": secretAccessKey,
       "clean/repository/run.json": JSON.stringify(asked),
-      message: "",
     };
+    this.#runs.forgetMessage();
     for (const [name, text] of Object.entries(files)) this.containers.write(name, text);
-    for (const [role, password] of Object.entries(passwords))
-      for (const directory of ["run", "clean"]) this.containers.write(`${directory}/passwords/${role}/password`, `${password}\n`);
-    await this.#certify("restore", "run/tls");
+    for (const [role, password] of Object.entries(passwords)) this.containers.write(`clean/passwords/${role}/password`, `${password}\n`);
+    for (const each of ["recover", "clean"]) await this.#runs.certify("restore", `${each}/tls`);
   }
 
-  async #certify(role: string, directory: string): Promise<CertifiedKey> {
-    const asked = {
-      commonName: `shop/new/${role}`,
-      dnsNames: ["new-restore"],
-      usages: ["server", "client"],
-      lifetimeMs,
-      now: new Date(),
-    } as const;
-    const made = await issueCertificate(this.#authority, asked);
-    for (const [name, text] of Object.entries({ "ca.crt": this.#authority.certificate, "tls.crt": made.certificate, "tls.key": made.key }))
-      this.containers.write(`${directory}/${name}`, text);
-    return made;
-  }
-
-  /** Begins a run as the Job of a Restore does. */
-  async begin(asked: Asked) {
+  /** Begins a run as the Job of a Restore does: with its first container. */
+  async begin(asked: Asked): Promise<ChildProcess> {
     await this.#mount(asked);
-    return await this.again(asked);
+    await this.shell(`mkdir -p /tmp/volumes/${asked.volume}`);
+    return this.container("recover", asked);
   }
 
-  /** The next container of the same Job. It has of the mounted files what is below `run`, or `clean`. */
-  async again({ volume, parts = [], readOnly = "store", env = {}, bytes }: Omit<Asked, "target">) {
-    await this.shell(`mkdir -p /tmp/volumes/${volume}`);
-    return this.containers.spawn(["run-restore", ...parts], {
+  /** One of the Job's two containers. It sees of the mounted files, and of memory, what is its own. */
+  container(part: "recover" | "clean", { volume, readOnly = "store", env = {}, bytes }: Omit<Asked, "target">): ChildProcess {
+    return this.containers.spawn(["run-restore", part], {
       readOnly: [readOnly],
       unnamed: true,
       ...(bytes === undefined ? {} : { small: { path: `volumes/${volume}`, bytes } }),
       env: {
-        MOUNTED: parts[0] === "clean" ? "/tmp/clean" : "/tmp/run",
-        MEMORY: "/tmp/run-memory",
-        WORK: "/tmp/work",
+        MOUNTED: `/tmp/${part}`,
+        MEMORY: part === "recover" ? "/tmp/memory" : "/nowhere",
+        WORK: `/tmp/${part}-work`,
         VOLUME: `/tmp/volumes/${volume}`,
-        PORT: String(this.#port),
-        TERMINATION_LOG: "/tmp/message",
+        ...this.#runs.env,
         SECONDS_TO_FETCH: "0",
         SECONDS_BETWEEN_LOOKS: "0.1",
         SECONDS_FOR_THE_LOCK: "0",
@@ -198,20 +173,24 @@ export class RestoreStage {
     });
   }
 
-  /** Runs it to its end; resolves to the termination message. */
+  /** Runs it to its end, the second container only after a success of the first; resolves to the last termination message. */
   async restore(asked: Asked): Promise<Outcome> {
+    const recovered = await this.recover(asked);
+    return recovered.outcome === "succeeded" ? await this.clean(asked) : recovered;
+  }
+
+  async recover(asked: Asked): Promise<Outcome> {
     return this.outcome(await ended(await this.begin(asked)));
   }
 
-  outcome({ code, text }: Ended): Outcome {
-    const message = readFileSync(this.containers.path("message"));
-    if (message.length === 0) throw new Error(`no message was left: ${text}`);
-    if (message.length > 4000) throw new Error(`the message has ${message.length} bytes`);
+  async clean(asked: Omit<Asked, "target">): Promise<Outcome> {
+    return this.outcome(await ended(this.container("clean", asked)));
+  }
+
+  outcome(end: Ended): Outcome {
     for (const secret of [passphrase, this.store.secretAccessKey, ...Object.values(passwords)])
-      if (secret !== "replication" && text.includes(secret)) throw new Error(`a secret is told: ${text}`);
-    const outcome = JSON.parse(message.toString());
-    if ((code === 0) !== (outcome.outcome === "succeeded")) throw new Error(`ended with ${code} and ${message}`);
-    return outcome;
+      if (secret !== "replication" && end.text.includes(secret)) throw new Error(`a secret is told: ${end.text}`);
+    return this.#runs.outcome(end);
   }
 
   /** Starts the restored directory as a plain server, asks it as its superuser, and stops it. */
@@ -247,23 +226,8 @@ export class RestoreStage {
 
   /** What a run that is under way tells this client. */
   async progress(role: string): Promise<{ status: number; body: string }> {
-    const { certificate, key } = await this.#certify(role, "client");
-    const connection = { host: "127.0.0.1", port: this.#port, servername: "new-restore", ca: this.#authority.certificate };
-    return await new Promise((resolve, reject) => {
-      const asked = request({ ...connection, cert: certificate, key, agent: false, path: "/progress" }, async (answer) => {
-        let body = "";
-        for await (const part of answer) body += part;
-        resolve({ status: answer.statusCode ?? 0, body });
-      });
-      asked.on("error", reject).end();
-    });
+    return await this.#runs.progress(role);
   }
 
-  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 600; tries++) {
-      if (await holds()) return;
-      await sleep(50);
-    }
-    throw new Error(`${what}: not within 30 s`);
-  }
+  readonly until = until;
 }

@@ -21,7 +21,7 @@ describe.runIf(process.getuid?.() === 0)("run-restore", () => {
 
   describe("Latest, in the two containers of its Job", () => {
     beforeAll(async () => {
-      const recovered = await stage.restore({ target: latest, volume: "latest", parts: ["recover"] });
+      const recovered = await stage.recover({ target: latest, volume: "latest" });
       expect(recovered).toMatchObject({ outcome: "succeeded" });
     });
 
@@ -32,8 +32,16 @@ describe.runIf(process.getuid?.() === 0)("run-restore", () => {
       expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining("no server is started") });
     });
 
-    test("the second container needs neither keys nor the repository, and tells the facts", async () => {
-      const outcome = stage.outcome(await ended(await stage.again({ volume: "latest", parts: ["clean"] })));
+    test("the second container needs neither keys nor the repository, tells how far it is, and in the end the facts", async () => {
+      // It waits for one of the passwords, which comes later.
+      await stage.shell("cd /tmp/clean/passwords/superuser; mv password later; mkfifo password");
+      const end = ended(stage.container("clean", { volume: "latest" }));
+      await stage.until("it is cleaned", async () => {
+        const told = await stage.progress("operator").catch(() => undefined);
+        return told?.body === JSON.stringify({ phase: "Cleaning" }).replace(":", ": ");
+      });
+      await stage.shell("cd /tmp/clean/passwords/superuser; cat later > password; mv later password");
+      const outcome = stage.outcome(await end);
       expect(outcome).toEqual({
         outcome: "succeeded",
         label: stage.history.labels[1],
@@ -105,7 +113,7 @@ describe.runIf(process.getuid?.() === 0)("run-restore", () => {
 pg_ctl -D /tmp/volumes/latest/data -w -s -l /tmp/plain.log -o "-c listen_addresses= -c unix_socket_directories=/tmp -c max_prepared_transactions=5 -c hba_file=/tmp/hba" start
 trap 'pg_ctl -D /tmp/volumes/latest/data -s -m fast stop' EXIT
 for role in superuser:postgres replication:replication application:app; do
-  export PGPASSFILE=/dev/null PGPASSWORD="$(cat /tmp/run/passwords/\${role%:*}/password)"
+  export PGPASSFILE=/dev/null PGPASSWORD="$(cat /tmp/clean/passwords/\${role%:*}/password)"
   psql -h /tmp -U \${role#*:} -d app -XAtqc "SELECT rolsuper, rolreplication, rolvaliduntil > now() FROM pg_roles WHERE rolname = current_user"
 done
 if PGPASSWORD='of the source' psql -h /tmp -U app -d app -c SELECT 2>/dev/null; then exit 1; fi`;
@@ -372,7 +380,7 @@ head -c 1000 /dev/urandom | dd of=$file bs=1 seek=50000 conv=notrunc status=none
     stage.containers.write(
       "bin/pgbackrest",
       `#!/bin/bash
-if [ "$1" = archive-get ] && [ "$(grep -cE '^[0-9A-F]{24}$' /tmp/work/asked)" = 3 ]; then
+if [ "$1" = archive-get ] && [ "$(grep -cE '^[0-9A-F]{24}$' /tmp/recover-work/asked)" = 3 ]; then
   touch /tmp/third; while [ ! -e /tmp/cut ]; do sleep 0.05; done
 fi
 exec /usr/bin/pgbackrest "$@"`,

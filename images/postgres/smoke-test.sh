@@ -180,12 +180,17 @@ restore_works() {
     done
     printf '{"uid": "smoke", "stanza": "smoke-1", "operator": "x", "label": null, "target": {"type": "Latest"}, "database": "app", "roles": %s}' \
         '{"superuser": "postgres", "replication": "replication", "application": "app"}' > "$base/run/repository/run.json"
-    MOUNTED=$base/run MEMORY=$base/run-memory WORK=$base/restore VOLUME=$base/restored PORT=28434 TERMINATION_LOG=$base/said run-restore &&
-        grep '"outcome": "succeeded"' "$base/said" || { cat "$base/said"; return 1; }
+    mkdir -p "$base/clean/repository" && cp "$base/run/repository/run.json" "$base/clean/repository/" && cp -r "$base/run/tls" "$base/clean/" &&
+        mv "$base/run/passwords" "$base/clean/" || return
+    run_restore "$base" run recover && run_restore "$base" clean clean || { cat "$base/said"; return 1; }
     "$bin/pg_ctl" -D "$data" -w -l "$data.log" -o "-k $base/restored -c listen_addresses= -c shared_buffers=16MB" start || return
     [ "$("$bin/psql" -h "$base/restored" -U postgres -d postgres -XAtc 'SELECT count(*) FROM later')" = 1 ] || result=1
     "$bin/pg_ctl" -D "$data" -w -m immediate stop
     return $result
+}
+
+run_restore() { # run_restore BASE MOUNTED PART
+    MOUNTED=$1/$2 MEMORY=$1/$2-memory WORK=$1/$2-work VOLUME=$1/restored PORT=28434 TERMINATION_LOG=$1/said run-restore "$3" && grep '"outcome": "succeeded"' "$1/said"
 }
 
 run_backup() { MOUNTED=$1/run MEMORY=$1/run-memory PORT=28434 TERMINATION_LOG=$1/said run-backup; }
