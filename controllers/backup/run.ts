@@ -23,6 +23,7 @@ import { type Archived, majorIn, pgBackRestFile, stanzaIn } from "../desired/sto
 import { outcomeOf } from "../jobs/outcome.ts";
 import { type FoundJob, removeJob } from "../jobs/runner.ts";
 import { configMaps, jobs, secrets } from "../kinds/kubernetes.ts";
+import { packSpec } from "../repository/packed-spec.ts";
 import { phases, type RunProgress } from "../repository/run-progress.ts";
 import { parseRunEnd } from "./run-end.ts";
 import { jobContext, type Scope } from "./scope.ts";
@@ -48,7 +49,7 @@ export async function begin(scope: Scope, db: Archived, task: Task): Promise<Bac
   const common = { stanza, uid: backup.metadata.uid ?? "", operator: certificateName(identityOf(db), "operator") };
   const run: Run =
     task.task === "backup"
-      ? { ...common, ...task, type: pgBackRestType[backup.spec.type], instances: instancesOf(scope, db) }
+      ? { ...common, ...task, type: pgBackRestType[backup.spec.type], instances: instancesOf(scope, db), spec: packSpec(db.spec) }
       : { ...common, ...task };
   await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
   await objects.apply(configMaps, backupConfig(backup, db, run, repository?.data?.[pgBackRestFile] ?? ""));

@@ -25,6 +25,9 @@ import { configDirectory, type Place, pgBackRestFile, storeMounts, storeSettings
 export const restoreComponent = "restore";
 /** A run that takes longer has failed. */
 export const longestRestoreSeconds = 48 * 3600;
+export const lookTask = "look";
+/** Listing a large archive takes minutes, and the Pod's start as well. */
+const longestLookSeconds = 1200;
 const passwordsDirectory = "/etc/sampledb/passwords";
 
 /** What is restored from. */
@@ -102,6 +105,30 @@ export function restoredDatabase(restoredBy: string, { apiVersion, kind, metadat
   return { apiVersion, kind, metadata: { namespace, name, annotations: { [restoredByAnnotation]: restoredBy } }, spec };
 }
 
+function placementOf(db: SampleDB, beside: string | undefined) {
+  return { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) };
+}
+
+/** The Job that looks into a repository of which no object is left. It has no volume of the new database: nobody knows yet how large that is. */
+export function lookJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
+  const store = storeMounts(place, { readOnly: true });
+  return job(restore, db, {
+    name: namesOf(db).restore,
+    component: restoreComponent,
+    annotations: { [taskAnnotation]: lookTask },
+    backoffLimit: 0,
+    deadlineSeconds: longestLookSeconds,
+    placement: placementOf(db, beside),
+    container: {
+      image,
+      command: ["look-into-repository"],
+      resources: { requests: { cpu: "50m", memory: "64Mi" }, ...limitsLike(db) },
+      volumeMounts: [{ name: "config", mountPath: configDirectory, readOnly: true }, ...store.volumeMounts],
+    },
+    volumes: [{ name: "config", configMap: { name: namesOf(db).restore } }, ...store.volumes],
+  });
+}
+
 /** `image`: the operator's own, never the user's: this Pod has the keys of the store. */
 export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
   const names = namesOf(db);
@@ -120,7 +147,7 @@ export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: Re
     annotations: { [taskAnnotation]: "restore" },
     backoffLimit: 0,
     deadlineSeconds: longestRestoreSeconds,
-    placement: { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) },
+    placement: placementOf(db, beside),
     container: {
       image,
       command: ["run-restore"],
