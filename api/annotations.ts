@@ -229,10 +229,10 @@ export const noteAnnotations = {
   },
   task: {
     name: "sampledb.io/task",
-    on: "Job NAME-backup",
+    on: "Jobs NAME-backup and NAME-restore",
     writtenBy: "the operator",
     meaning:
-      "What the Job does: `backup`; `adopt`, to see whether the backup of a lost Pod is whole; or `expire`, to remove one from the repository.",
+      "What the Job does: `backup`; `adopt`, to see whether the backup of a lost Pod is whole; `expire`, to remove one from the repository; `look`, to ask a repository what it has; or `restore`.",
     byHand: notByHand,
   },
   restoredBy: {

@@ -16,6 +16,12 @@ const repositorySource = withRules(
       "must be the name of a folder in the repository: letters, digits, - and _ in it",
     ).describe("The folder in the repository, as a Backup's status.repository.stanza told it."),
     encryptionSecretName: objectName.optional().describe("The Secret whose key `passphrase` the repository was encrypted with."),
+    sampleDBSpec: z
+      .enum(["FromRepository", "FromOverrides"])
+      .default("FromRepository")
+      .describe(
+        "What the new SampleDB is made from: the spec that was stored with the backup, with `destination.overrides`; or the overrides alone, which then need `storage.size`.",
+      ),
   }),
   exactlyOne(["volumeClaimName", "s3"], "source.repository"),
 );
@@ -109,6 +115,10 @@ export const restoreStatus = z.object({
   recoveredToLSN: lsn.optional().describe("The last place in the write-ahead log that was restored."),
   timeline: z.int().min(1).optional().describe("The timeline that the restored database is on."),
   systemIdentifier: uint64.optional().describe("The database's own identity, which it shares with its source. A string: it has 64 bits."),
+  sampleDBSpec: z
+    .looseObject({})
+    .optional()
+    .describe("With source.repository: the spec that was found there with the backup, or what stands in for a missing one."),
   note: z.string().max(1024).optional().describe("Where the target was taken in another sense than its words: which, and why."),
 });
 

@@ -134,7 +134,13 @@ test("what can't be restored is refused before anything is made, with the way ou
       "SourceMissing",
       /no repository of this operator/,
     ],
-    ["no-size", toNew({ repository: { volumeClaimName: "orders-repository", stanza: "uid-17-1" } }), "SourceBad", /storage.size/],
+    [
+      "no-size",
+      toNew({ repository: { volumeClaimName: "orders-repository", stanza: "uid-17-1", sampleDBSpec: "FromOverrides" } }),
+      "InvalidSpec",
+      /overrides.storage.size: is needed/,
+    ],
+    ["no-major", toNew({ repository: { volumeClaimName: "orders-repository", stanza: "uid-9-1" } }), "SourceMissing", /15 or 17/],
     ["still-running", toNew({ backupName: "running" }), "SourceNotReady", /still being made/],
     ["too-late", toNew({ backupName: "night" }), "DestinationTaken", /Restore still-running makes SampleDB copy already/],
   ] as const) {

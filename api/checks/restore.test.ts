@@ -10,6 +10,7 @@ test.each([
   { destination: { type: "InPlace", sampleDBName: "a" } },
   { source: { backupName: "x" }, destination: { type: "InPlace", sampleDBName: "a" } },
   { target: { type: "TransactionID", transactionID: "18446744073709551615" } },
+  { source: { repository: { stanza: "uid-17-1", volumeClaimName: "a" } } },
   { target: { type: "RestorePoint", restorePoint: "before the ä" } },
   { destination: { type: "New", sampleDBName: "b", overrides: { replicas: 1, resources: { requests: { cpu: 1 } } } } },
 ])("%j is right", (fields) => expect(check(fields)).toEqual([]));
@@ -25,6 +26,11 @@ test.each([
     { destination: { type: "New", sampleDBName: "b", overrides: { nodeSelector: { "a b": "x" } } } },
     "spec.destination.overrides.nodeSelector[a b]",
     '"a b" is not a key',
+  ],
+  [
+    { source: { repository: { stanza: "uid-17-1", volumeClaimName: "a", sampleDBSpec: "FromOverrides" } } },
+    "spec.destination.overrides.storage.size",
+    "is needed with source.repository.sampleDBSpec: FromOverrides",
   ],
 ])("%j is refused", (fields, field, message) => {
   expect(check(fields)).toEqual([{ field, message: expect.stringContaining(message) }]);

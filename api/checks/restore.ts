@@ -23,8 +23,15 @@ const destinationFitsSource: Check<RestoreSpec> = function* ({ source, destinati
   }
 };
 
+/** Without a stored spec only the person knows how large the volumes are. */
+const sizeIsKnown: Check<RestoreSpec> = function* ({ source, destination }, field) {
+  if (source.repository?.sampleDBSpec === "FromOverrides" && destination.overrides?.storage?.size === undefined)
+    yield { field: `${field}.destination.overrides.storage.size`, message: "is needed with source.repository.sampleDBSpec: FromOverrides" };
+};
+
 const everything = allOf<RestoreSpec>(
   destinationFitsSource,
+  sizeIsKnown,
   within("destination", within<RestoreSpec["destination"], "overrides">("overrides", placement)),
 );
 

@@ -4,6 +4,7 @@ import { conditionTypes } from "../conditions.ts";
 import type { Kind } from "../kinds.ts";
 import { reasons } from "../reasons.ts";
 import { apiVersion } from "../version.ts";
+import { roleNames } from "./roles.ts";
 import { type Schema, structuralSchema } from "./structural-schema.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
@@ -34,10 +35,11 @@ export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: R
     "",
     "| kind | short name | roles | size of the CRD |",
     "|---|---|---|---|",
-    ...kinds.map(
-      ({ kind, shortNames, singular, plural }) =>
-        `| [${kind}](#${singular}) | \`${shortNames.join("`, `")}\` | \`sampledb-${singular}-{admin,editor,viewer}\` | ${Math.round((sizes.get(plural) ?? 0) / 1024)} KiB |`,
-    ),
+    ...kinds.map((each) => {
+      const { kind, shortNames, singular, plural } = each;
+      const names = roleNames(each).map((name) => name.slice(`sampledb-${singular}-`.length));
+      return `| [${kind}](#${singular}) | \`${shortNames.join("`, `")}\` | \`sampledb-${singular}-{${names.join()}}\` | ${Math.round((sizes.get(plural) ?? 0) / 1024)} KiB |`;
+    }),
     "",
     "The sizes are those of the manifests: far below what etcd stores (1.5 MiB) and what fits into the annotation of a client-side",
     "`kubectl apply` (256 KiB); `make install` applies on the server's side and needs no such annotation.",

@@ -30,8 +30,8 @@ export const restoreReasons = {
   sourceBad: {
     name: "SourceBad",
     where: ["Succeeded", "event"],
-    meaning: `The Backup has failed, or the spec in it is refused by the checks of this version. The message says which. ${untouched}`,
-    wayOut: `Name another Backup. Where the spec is refused, restore from the repository itself (\`source.repository\`): the SampleDB is then made from \`overrides\` alone.`,
+    meaning: `The Backup has failed, or the spec that was stored with it is missing, too long, or refused by the checks of this version. The message says which, and names the field. ${untouched}`,
+    wayOut: `Name another Backup. Where the spec is refused, restore from the repository itself (\`source.repository\`) with \`sampleDBSpec: FromOverrides\`: the SampleDB is then made from \`destination.overrides\` alone.`,
   },
   destinationTaken: {
     name: "DestinationTaken",

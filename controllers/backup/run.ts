@@ -22,6 +22,7 @@ import { type Archived, majorIn, pgBackRestFile, stanzaIn } from "../desired/sto
 import { certificateLifetimeMs, followRun, releaseRun } from "../jobs/run.ts";
 import type { FoundJob } from "../jobs/runner.ts";
 import { configMaps, jobs, secrets } from "../kinds/kubernetes.ts";
+import { packSpec } from "../repository/packed-spec.ts";
 import { parseRunEnd } from "./run-end.ts";
 import type { Scope } from "./scope.ts";
 import { type BackupState, failed, waiting } from "./state.ts";
@@ -38,7 +39,7 @@ export async function begin(scope: Scope, db: Archived, task: Task): Promise<Bac
   const common = { stanza, uid: backup.metadata.uid ?? "", operator: certificateName(identityOf(db), "operator") };
   const run: Run =
     task.task === "backup"
-      ? { ...common, ...task, type: pgBackRestType[backup.spec.type], instances: instancesOf(scope, db) }
+      ? { ...common, ...task, type: pgBackRestType[backup.spec.type], instances: instancesOf(scope, db), spec: packSpec(db.spec) }
       : { ...common, ...task };
   await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
   await objects.apply(configMaps, backupConfig(backup, db, run, repository?.data?.[pgBackRestFile] ?? ""));

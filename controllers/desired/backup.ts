@@ -23,7 +23,13 @@ export const longestRunSeconds = 24 * 3600;
 
 /** What the Job does; the program `run-backup` reads it as `run.json`. */
 export type Run = { readonly stanza: string; readonly uid: string; readonly operator: string } & (
-  | { readonly task: "backup"; readonly type: "full" | "diff" | "incr"; readonly instances: readonly RunInstance[] }
+  | {
+      readonly task: "backup";
+      readonly type: "full" | "diff" | "incr";
+      readonly instances: readonly RunInstance[];
+      /** The spec of the SampleDB, packed: it is stored with the backup. Undefined where it is too large for that. */
+      readonly spec: string | undefined;
+    }
   /** Its Pod was lost: whether the backup is whole all the same. */
   | { readonly task: "adopt" }
   | { readonly task: "expire"; readonly label: string }

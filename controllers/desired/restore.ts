@@ -27,6 +27,9 @@ export const restoreComponent = "restore";
 export const longestRestoreSeconds = 48 * 3600;
 /** The key in the ConfigMap, and so the name of the file, that says what is to be done. */
 const runFile = "run.json";
+export const lookTask = "look";
+/** Listing a large archive takes minutes, and the Pod's start as well. */
+const longestLookSeconds = 1200;
 const passwordsDirectory = "/etc/sampledb/passwords";
 
 /** What is restored from. */
@@ -104,6 +107,30 @@ export function restoredDatabase(restoredBy: string, { apiVersion, kind, metadat
   return { apiVersion, kind, metadata: { namespace, name, annotations: { [restoredByAnnotation]: restoredBy } }, spec };
 }
 
+function placementOf(db: SampleDB, beside: string | undefined) {
+  return { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) };
+}
+
+/** The Job that looks into a repository of which no object is left. It has no volume of the new database: nobody knows yet how large that is. */
+export function lookJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
+  const store = storeMounts(place, { readOnly: true });
+  return job(restore, db, {
+    name: namesOf(db).restore,
+    component: restoreComponent,
+    annotations: { [taskAnnotation]: lookTask },
+    backoffLimit: 0,
+    deadlineSeconds: longestLookSeconds,
+    placement: placementOf(db, beside),
+    container: {
+      image,
+      command: ["look-into-repository"],
+      resources: { requests: { cpu: "50m", memory: "64Mi" }, ...limitsLike(db) },
+      volumeMounts: [{ name: "config", mountPath: configDirectory, readOnly: true }, ...store.volumeMounts],
+    },
+    volumes: [{ name: "config", configMap: { name: namesOf(db).restore } }, ...store.volumes],
+  });
+}
+
 /**
  * Two containers, one after the other. The first has the store's keys, and executes nothing of the restored database. The second executes
  * statements in it, and with them whatever a superuser of the source has planted, so it has neither keys nor a volume that had them.
@@ -125,7 +152,7 @@ export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: Re
     annotations: { [taskAnnotation]: "restore" },
     backoffLimit: 0,
     deadlineSeconds: longestRestoreSeconds,
-    placement: { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) },
+    placement: placementOf(db, beside),
     initContainer: {
       name: "recover",
       image,

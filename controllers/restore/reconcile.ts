@@ -12,6 +12,7 @@ import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { taken } from "./destination.ts";
 import { handOver } from "./hand-over.ts";
+import { look } from "./look.ts";
 import { begin, follow, release, undo } from "./run.ts";
 import { type Dependencies, openScope, type Scope } from "./scope.ts";
 import { findSource } from "./source.ts";
@@ -21,6 +22,7 @@ import { computeStatus } from "./status.ts";
 /** No watch tells how far it is, or that a node is lost. */
 const lookAgainSeconds = 5;
 const soonSeconds = 1;
+const unfinished: readonly RestoreState["kind"][] = ["waiting", "looking", "running", "starting"];
 
 export async function reconcile(request: Request, deps: Dependencies): Promise<Result> {
   const restore = deps.cache.watched(restores).get(request.key);
@@ -41,7 +43,7 @@ async function keep(scope: Scope): Promise<Result> {
   // Before it is told: once the status says failed, nobody looks again, and nothing half-made may be left.
   if (state.kind === "failed" && !isFilled(scope.restore)) await clear(scope);
   await tell(scope, state);
-  return after(state.kind === "running" || state.kind === "waiting" || state.kind === "starting" ? lookAgainSeconds : soonSeconds);
+  return after(unfinished.includes(state.kind) ? lookAgainSeconds : soonSeconds);
 }
 
 async function goOn(scope: Scope): Promise<RestoreState> {
@@ -49,12 +51,15 @@ async function goOn(scope: Scope): Promise<RestoreState> {
   if (restore.spec.destination.type === "InPlace") return waiting(reasons.notSupported, inPlace);
   const violations = checkRestore(restore.spec);
   if (violations.length > 0) return failed(reasons.invalidSpec, describeViolations(violations));
+  const looking = await look(scope);
+  if (looking) return looking;
   if (run && !isFilled(restore)) return follow(scope, run);
   const hasBegun = restore.status?.startTime !== undefined;
   if (hasBegun && !isFilled(restore)) return failed(reasons.restoreLost, "its Job was deleted");
   const occupied = isFilled(restore) || run ? undefined : taken(scope);
   if (occupied) return occupied;
   const source = findSource(scope);
+  if (source.kind === "unread") throw new Error("a repository that has been looked into has no spec");
   if (source.kind !== "found") return source;
   const { systemIdentifier } = restore.status ?? {};
   return systemIdentifier === undefined ? await begin(scope, source) : await handOver(scope, source, systemIdentifier);

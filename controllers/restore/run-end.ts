@@ -14,6 +14,14 @@ const succeeded = z.object({
   note: z.string().max(1024).optional(),
 });
 
+/** Of the Job that looks into the repository. `spec` is packed; with `specBytes` there is one that was too long to be told. */
+const looked = z.object({
+  outcome: z.literal("succeeded"),
+  label: z.string().max(64),
+  spec: z.string().max(4096).optional(),
+  specBytes: z.int().min(0).optional(),
+});
+
 const failures = {
   ...storeFailures,
   RepositoryFileBad: reasons.repositoryFileBad,
@@ -34,13 +42,25 @@ const failed = z.object({
 });
 
 export type RestoreSuccess = z.output<typeof succeeded>;
-export type RestoreEnd =
-  | RestoreSuccess
-  | { readonly outcome: "failed"; readonly reason: (typeof failures)[keyof typeof failures]; readonly message: string };
+interface Failure {
+  readonly outcome: "failed";
+  readonly reason: (typeof failures)[keyof typeof failures];
+  readonly message: string;
+}
+export type RestoreEnd = RestoreSuccess | Failure;
+export type LookEnd = z.output<typeof looked> | Failure;
 
 /** Undefined where the text is no such message: the program was killed before it could say anything. */
 export function parseRestoreEnd(text: string | undefined): RestoreEnd | undefined {
-  const parsed = z.discriminatedUnion("outcome", [succeeded, failed]).safeParse(jsonOf(text ?? ""));
+  return parse(succeeded, text);
+}
+
+export function parseLookEnd(text: string | undefined): LookEnd | undefined {
+  return parse(looked, text);
+}
+
+function parse<T extends typeof succeeded | typeof looked>(success: T, text: string | undefined): z.output<T> | Failure | undefined {
+  const parsed = z.discriminatedUnion("outcome", [success, failed]).safeParse(jsonOf(text ?? ""));
   if (!parsed.success) return undefined;
   return parsed.data.outcome === "failed" ? { ...parsed.data, reason: failures[parsed.data.reason] } : parsed.data;
 }

@@ -5,7 +5,7 @@ import { checkSampleDB } from "../../api/checks/sampledb.ts";
 import { describeViolations } from "../../api/checks/violation.ts";
 import { labelNames } from "../../api/labels.ts";
 import { reasons } from "../../api/reasons.ts";
-import { sampleDBSpec } from "../../api/sampledb.ts";
+import { majors, sampleDBSpec } from "../../api/sampledb.ts";
 import { hasEnded, isGood } from "../database/backups.ts";
 import { belongsTo } from "../desired/identity.ts";
 import { repositoryComponent } from "../desired/repository.ts";
@@ -16,6 +16,7 @@ import type { Backup, Restore, SampleDB } from "../kinds/sampledb-io.ts";
 import { failed, type RestoreState, waiting } from "./state.ts";
 
 type Spec = SampleDB["spec"];
+type Repository = NonNullable<Restore["spec"]["source"]["repository"]>;
 
 export interface Seen {
   readonly restore: Restore;
@@ -35,7 +36,13 @@ export interface Found {
   readonly spec: Spec;
 }
 
-export function findSource(seen: Seen): Found | RestoreState {
+/** The repository has to be looked into first. */
+export interface Unread {
+  readonly kind: "unread";
+  readonly source: RestoreSource;
+}
+
+export function findSource(seen: Seen): Found | Unread | RestoreState {
   const { source } = seen.restore.spec;
   if (source.repository) return fromRepository(seen, source.repository);
   if (source.backupName !== undefined) return fromNamed(seen, source.backupName);
@@ -55,12 +62,10 @@ function fromNamed(seen: Seen, name: string): Found | RestoreState {
 function fromBackup(seen: Seen, backup: Backup, label: string | null): Found | RestoreState {
   const { name } = backup.metadata;
   const { stanza = "" } = backup.status?.repository ?? {};
-  const packed = sampleDBSpec.safeParse(backup.status?.sampleDBSpec);
-  const refused = packed.success ? checkSampleDB(packed.data as Spec) : undefined;
-  if (!packed.success || refused?.length)
-    return failed(reasons.sourceBad, `the spec in Backup ${name} is refused: ${refused ? describeViolations(refused) : "it is not whole"}`);
+  const spec = checkedSpec(backup.status?.sampleDBSpec, `the spec in Backup ${name}`);
+  if ("kind" in spec) return spec;
   const metadata = { namespace: backup.metadata.namespace ?? "", name: backup.spec.sampleDBName, uid: uidIn(stanza) };
-  const db = { apiVersion: "", kind: "SampleDB", metadata, spec: packed.data as Spec };
+  const db = { apiVersion: "", kind: "SampleDB", metadata, spec };
   if (!isArchived(db)) return failed(reasons.sourceBad, `the spec in Backup ${name} has no repository`);
   return placed(seen, db, { stanza, label }, db.spec);
 }
@@ -80,21 +85,58 @@ function foreignClaim(seen: Seen, name: string, db: Pick<SampleDB, "metadata"> |
   return isOurs ? undefined : failed(reasons.sourceMissing, `claim ${name} is not there, or is no repository of this operator`);
 }
 
-function fromRepository(
-  seen: Seen,
-  { s3, volumeClaimName, stanza, encryptionSecretName }: NonNullable<Restore["spec"]["source"]["repository"]>,
-): Found | RestoreState {
+function fromRepository(seen: Seen, repository: Repository): Found | Unread | RestoreState {
+  const { s3, volumeClaimName, stanza, encryptionSecretName, sampleDBSpec: from } = repository;
+  const { status } = seen.restore;
   const database = volumeClaimName === undefined ? undefined : seen.claim(volumeClaimName)?.metadata.labels?.[labelNames.database];
   const problem = volumeClaimName === undefined ? undefined : foreignClaim(seen, volumeClaimName, undefined);
   if (problem) return problem;
-  if (Number.isNaN(majorIn(stanza)))
-    return failed(reasons.sourceMissing, `${stanza} is no archive of this operator: its name ends with major and generation`);
-  const size = seen.restore.spec.destination.overrides?.storage?.size;
-  if (size === undefined) return failed(reasons.sourceBad, "a repository says nothing of volumes: give destination.overrides.storage.size");
+  if (!(majors as readonly number[]).includes(majorIn(stanza)))
+    return failed(
+      reasons.sourceMissing,
+      `${stanza} is no archive of this operator: its name ends with major (${majors.join(" or ")}) and generation`,
+    );
   const place = { s3, folder: s3?.prefix ?? "", claimName: volumeClaimName ?? "", encryptionSecretName };
   const beside = database !== undefined && seen.repositoryRuns(database) ? database : undefined;
-  const spec = sampleDBSpec.parse({ postgresVersion: majorIn(stanza), storage: { size: String(size) } }) as Spec;
-  return destined(seen, { stanza, label: null, place, beside }, spec);
+  const source = { stanza, label: null, place, beside };
+  if (from === "FromRepository" && !status?.sampleDBSpec) return { kind: "unread", source };
+  const spec = checkedSpec(status?.sampleDBSpec ?? specOfOverrides(seen.restore, stanza), "the spec in the repository");
+  if ("kind" in spec) return spec;
+  return destined(seen, source, spec.backup ? { ...spec, backup: archiveBeside(repository, spec.backup) } : spec);
+}
+
+/** Undefined where the overrides do not say how large the volumes are. */
+export function specOfOverrides({ spec: { destination } }: Restore, stanza: string): object | undefined {
+  const size = destination.overrides?.storage?.size;
+  return size === undefined ? undefined : { postgresVersion: majorIn(stanza), storage: { size: String(size) } };
+}
+
+/**
+ * The new archive goes to where the Restore points, with the Secrets that the Restore names. The stored spec knows a store and Secrets of another
+ * time, and maybe of another cluster. Schedules and retention stay.
+ */
+function archiveBeside({ s3, stanza, encryptionSecretName }: Repository, stored: NonNullable<Spec["backup"]>): NonNullable<Spec["backup"]> {
+  const { repository, encryptionSecretName: _, ...kept } = stored;
+  const place = s3 ? { s3: inParentFolder(s3, stanza) } : repository?.volume ? { volume: repository.volume } : undefined;
+  return { ...kept, ...(place ? { repository: place } : {}), ...(encryptionSecretName === undefined ? {} : { encryptionSecretName }) };
+}
+
+/** The folder of the source is `PREFIX/NAMESPACE/UID`. An archive inside of it would be deleted with it. */
+function inParentFolder({ prefix = "", ...s3 }: NonNullable<Repository["s3"]>, stanza: string): NonNullable<Repository["s3"]> {
+  const folders = prefix.split("/");
+  const parent = (folders.at(-1) === uidIn(stanza) ? folders.slice(0, -2) : folders).join("/");
+  return { ...s3, ...(parent === "" ? {} : { prefix: parent }) };
+}
+
+/** The first look is for types and bounds: until then nothing is known of the value. */
+function checkedSpec(value: unknown, what: string): Spec | ReturnType<typeof failed> {
+  const refused = (why: string) => failed(reasons.sourceBad, `${what} is refused: ${why}`);
+  const broken = checkSampleDB(value as Spec);
+  if (broken.length > 0) return refused(describeViolations(broken));
+  const parsed = sampleDBSpec.safeParse(value);
+  if (!parsed.success)
+    return refused(parsed.error.issues.map(({ path, message }) => `${["spec", ...path].join(".")}: ${message}`).join("; "));
+  return parsed.data as Spec;
 }
 
 /** The spec of the new SampleDB: that of the backup, with the overrides, and without what would run or hold it up again. */

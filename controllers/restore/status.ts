@@ -16,7 +16,7 @@ export function computeStatus(
 ): RestoreStatus {
   const { conditions, completionTime: _, ...kept } = before;
   const isOver = state.kind === "succeeded" || state.kind === "failed";
-  const hasBegun = state.kind !== "waiting" && state.kind !== "failed";
+  const hasBegun = !notBegun.includes(state.kind);
   return {
     ...kept,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
@@ -28,12 +28,18 @@ export function computeStatus(
   };
 }
 
+const notBegun: readonly RestoreState["kind"][] = ["waiting", "looking", "looked", "failed"];
+
 function conditionNow(state: RestoreState, { recoveredToTime, recoveredToLSN, note }: RestoreStatus): ConditionNow {
   const type = conditionTypes.succeeded;
   switch (state.kind) {
     case "waiting":
     case "running":
       return { type, status: "Unknown", reason: state.reason, message: state.message };
+    case "looking":
+      return { type, status: "Unknown", reason: reasons.runPreparing, message: state.message };
+    case "looked":
+      return { type, status: "Unknown", reason: reasons.runPreparing, message: "the repository has a backup for the target" };
     case "filled":
       return { type, status: "Unknown", reason: reasons.restoreStarting, message: "the data is whole; the SampleDB is made next" };
     case "starting":
@@ -58,6 +64,7 @@ function progressOf(state: RestoreState): Pick<RestoreStatus, "progressPercent">
 function resultOf(state: RestoreState): Partial<RestoreStatus> {
   if (state.kind === "starting" || state.kind === "succeeded")
     return state.firstBackupName === undefined ? {} : { firstBackupName: state.firstBackupName };
+  if (state.kind === "looked") return { sampleDBSpec: state.sampleDBSpec };
   if (state.kind !== "filled") return {};
   const { label, reachedTime, reachedLSN, timeline, systemIdentifier, note } = state.end;
   return {

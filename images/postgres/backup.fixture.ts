@@ -17,6 +17,8 @@ export interface Asked {
   readonly type?: "full" | "diff" | "incr";
   readonly uid?: string;
   readonly label?: string;
+  /** The packed spec of the SampleDB. */
+  readonly spec?: string;
   /** For a backup; the first one is told to be the primary. */
   readonly instances?: readonly Instance[];
   /** Whose certificate the run has. */
@@ -136,6 +138,7 @@ export class Stage {
     type = "full",
     uid = "",
     label = "",
+    spec = "",
     instances: named = ["orders-0"],
     as = "backup",
     env = {},
@@ -146,7 +149,7 @@ export class Stage {
     const options = ["repo1-bundle=y", "repo1-block=y", "start-fast=y", "process-max=1", "backup-standby=prefer", "archive-timeout=10"];
     const text = ["[global]", ...this.#settings, ...options, `[${stanza}]`, ...lines, ""].join("\n");
     this.containers.write("run/repository/pgbackrest.conf", text);
-    const run = { task, stanza, type, uid, label, instances: asked, operator: "shop/orders/operator" };
+    const run = { task, stanza, type, uid, label, spec, instances: asked, operator: "shop/orders/operator" };
     this.containers.write("run/repository/run.json", JSON.stringify(run));
     await this.certify(as, "run/tls");
     this.#runs.forgetMessage();

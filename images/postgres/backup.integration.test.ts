@@ -72,6 +72,15 @@ describe.runIf(process.getuid?.() === 0)("run-backup", () => {
     expect(await stage.run({ task: "adopt", uid: "never" })).toMatchObject({ outcome: "failed", reason: "BackupLost" });
   });
 
+  test("a backup has the packed spec of its SampleDB, whatever its length, and keeps it", async () => {
+    const spec = `${"aB3+/".repeat(19_999)}abc==`;
+    const label = await stage.label({ type: "incr", uid: "packed", spec });
+    const [{ backup }] = JSON.parse(await stage.pgBackRest("info", "--output=json", `--set=${label}`));
+    expect(backup[0].annotation).toEqual({ "sampledb-uid": "packed", "sampledb-spec": spec, "sampledb-verified": expect.any(String) });
+    expect(await stage.run({ task: "expire", label })).toMatchObject({ outcome: "succeeded" });
+    expect(await stage.pgBackRest("info", "--output=json")).not.toContain("aB3+/");
+  });
+
   /** Twice, the file is as before. */
   function flip(file: string, place: number): void {
     const content = readFileSync(file);

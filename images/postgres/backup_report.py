@@ -9,6 +9,8 @@ from store_faults import Fault, reason_of
 UID = "sampledb-uid"
 #: When a backup was found good. One without it counts for nothing, and nothing is built on it.
 VERIFIED = "sampledb-verified"
+#: The spec of the SampleDB when the backup began, as the operator packed it. It goes with the backup, and is encrypted as the repository is.
+SPEC = "sampledb-spec"
 #: `info` ends with 0 also where it could read nothing.
 UNREADABLE = 99
 NOT_ARCHIVED = 82

@@ -58,7 +58,7 @@ time=$(ask -c "SELECT to_char(clock_timestamp() AT TIME ZONE '+02:00', 'YYYY-MM-
 sleep 0.1
 ask -c 'INSERT INTO rows VALUES (4)' -c 'DROP TABLE orders'
 archived
-backup --type=incr --repo=1
+backup --type=incr --repo=1 --annotation=sampledb-spec="$(echo packed | base64)"
 second=$(ls /tmp/store/backup/uid-17-1 | grep 'I$')
 for row in 5 6 7 8 9; do
   ask -c "INSERT INTO rows VALUES ($row)"

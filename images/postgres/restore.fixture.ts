@@ -173,6 +173,15 @@ export class RestoreStage {
     });
   }
 
+  /** What the Job tells that looks into the repository before a restore. */
+  async look(asked: Omit<Asked, "volume">): Promise<Outcome> {
+    await this.#mount({ ...asked, volume: "" });
+    const env = { MOUNTED: "/tmp/run", MEMORY: "/tmp/run-memory", TERMINATION_LOG: "/tmp/message" };
+    return this.outcome(
+      await ended(this.containers.spawn(["look-into-repository"], { readOnly: [asked.readOnly ?? "store"], unnamed: true, env })),
+    );
+  }
+
   /** Runs it to its end, the second container only after a success of the first; resolves to the last termination message. */
   async restore(asked: Asked): Promise<Outcome> {
     const recovered = await this.recover(asked);

@@ -19,6 +19,26 @@ describe.runIf(process.getuid?.() === 0)("run-restore", () => {
   /** A moment, moved by seconds. */
   const moved = (time: string, seconds: number) => new Date(Date.parse(time) + seconds * 1000).toISOString();
 
+  describe("a look into the repository before a restore", () => {
+    test("tells the spec that lies with the backup that the target allows", async () => {
+      const label = stage.history.labels[1];
+      const spec = Buffer.from("packed\n").toString("base64");
+      expect(await stage.look({ target: latest })).toEqual({ outcome: "succeeded", label, spec });
+    });
+
+    test("tells of a backup without a spec that there is none", async () => {
+      const outcome = await stage.look({ target: { type: "Time", value: stage.history.time } });
+      expect(outcome).toEqual({ outcome: "succeeded", label: stage.history.labels[0] });
+    });
+
+    test("refuses a target that can't be reached, and names a store that fails", async () => {
+      const never = { type: "Time", value: "2020-01-01T00:00:00Z" } as const;
+      expect(await stage.look({ target: never })).toMatchObject({ outcome: "failed", reason: "TargetOutsideWindow" });
+      const place = ["repo1-path=/tmp/encrypted"];
+      expect(await stage.look({ target: latest, place, readOnly: "encrypted" })).toMatchObject({ outcome: "failed" });
+    });
+  });
+
   describe("Latest, in the two containers of its Job", () => {
     beforeAll(async () => {
       const recovered = await stage.recover({ target: latest, volume: "latest" });
