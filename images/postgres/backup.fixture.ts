@@ -89,8 +89,9 @@ export class Stage {
     this.containers.write("repository/repository/clients.json", JSON.stringify(clients));
   }
 
-  serveRepository(): ChildProcess {
+  serveRepository(more: Readonly<Record<string, string>> = {}): ChildProcess {
     const env = {
+      ...more,
       MOUNTED: "/tmp/repository",
       MEMORY: "/tmp/repository-memory",
       WORK: "/tmp/repository-work",
@@ -224,10 +225,19 @@ export class Stage {
 
   /** What a run that is under way tells this client. */
   async progress(role: Role): Promise<{ status: number; body: string }> {
+    return await this.#ask(role, this.#progressPort, "/progress");
+  }
+
+  /** What the repository tells the operator. */
+  async status(): Promise<Outcome> {
+    return JSON.parse((await this.#ask("operator", this.#intakePort, "/status")).body);
+  }
+
+  async #ask(role: Role, port: number, path: string): Promise<{ status: number; body: string }> {
     const { certificate, key } = await this.certify(role, "client");
-    const connection = { host: "127.0.0.1", port: this.#progressPort, servername: "orders-repository", ca: this.#authority.certificate };
+    const connection = { host: "127.0.0.1", port, servername: "orders-repository", ca: this.#authority.certificate };
     return await new Promise((resolve, reject) => {
-      const asked = request({ ...connection, cert: certificate, key, agent: false, path: "/progress" }, async (answer) => {
+      const asked = request({ ...connection, cert: certificate, key, agent: false, path }, async (answer) => {
         let body = "";
         for await (const part of answer) body += part;
         resolve({ status: answer.statusCode ?? 0, body });
