@@ -42,6 +42,8 @@ export const conditionTypes = {
   repositoryReachable: "RepositoryReachable",
   /** SampleDB with `spec.backup`: the write-ahead log reaches the repository. */
   archivingHealthy: "ArchivingHealthy",
+  /** SampleDB with `spec.backup`: no segment is missing between the oldest good backup and now. */
+  walComplete: "WALComplete",
   /** Backup and Restore: whether it is over, and how it ended. */
   succeeded: "Succeeded",
 } as const;

@@ -50,7 +50,11 @@ export const sampleDBStatus = z.object({
     .optional()
     .describe("Each schedule of backups."),
   lastSuccessfulBackupTime: time.optional().describe("When the last good Backup ended."),
-  firstRecoverableTime: time.optional().describe("The earliest moment that can be restored."),
+  firstRecoverableTime: time
+    .optional()
+    .describe(
+      "From this moment on every one can be restored, up to the newest segment before a gap: the condition WALComplete tells of gaps.",
+    ),
   blockers: atomicList(z.array(blocker).max(16)).optional().describe("What stands in the way, with the way out."),
 });
 

@@ -11,6 +11,15 @@ test("the answers of the programs are understood", () => {
   expect(parseInstanceAnswer(JSON.stringify(instance))).toEqual(instance);
 });
 
+test("what can be restored is understood, and nothing of it where a part is nonsense", () => {
+  const names = { first: "000000010000000000000003", last: "000000010000000000000004" };
+  const end = { last: { name: "000000010000000000000002", at }, first: { label: "20261118-020000F", at } };
+  const window = { at, complete: false, timeline: 1, backupCount: 1, ...end, gaps: [{ ...names, count: 2, before: at }], gapCount: 1 };
+  expect(parseRepositoryAnswer(JSON.stringify({ stanza: "s", window })).window).toEqual(window);
+  const hostile = { ...window, gaps: [{ ...names, first: "<script>", count: 2 }] };
+  expect(parseRepositoryAnswer(JSON.stringify({ stanza: "s", window: hostile }))).toEqual({ stanza: "s" });
+});
+
 test("a reason that only a newer image knows is a failure of the store", () => {
   const probe = { at, ok: false, reason: "MoonPhase" };
   expect(parseRepositoryAnswer(JSON.stringify({ stanza: "s", probe })).probe?.reason).toBe("StoreFailed");

@@ -32,6 +32,36 @@ const probe = z.object({
   seconds: z.number().min(0).optional(),
 });
 
+const segmentName = z.string().regex(/^[0-9A-F]{24}$/);
+const count = z.int().min(0);
+const backup = z.object({ label: z.string().max(64), at: time });
+
+/** What can be restored from the archive, as the program found it when it looked last. */
+const recoveryWindow = z.object({
+  /** Undefined before the first look that succeeded. */
+  at: time.optional(),
+  /** The newest moment in the archive can be restored. False without a good backup. */
+  complete: z.boolean().default(false),
+  /** The newest timeline in the archive. */
+  timeline: count.optional(),
+  /** Good backups that lead to it. */
+  backupCount: count.default(0),
+  /** The oldest backup that leads anywhere. */
+  oldest: backup.optional(),
+  /** The oldest backup from which every moment up to `last` can be restored. */
+  first: backup.optional(),
+  /** The last segment that can be reached. */
+  last: z.object({ name: segmentName, at: time }).optional(),
+  /** The last ten of them; `before` is when the last segment before it was closed. */
+  gaps: z
+    .array(z.object({ first: segmentName, last: segmentName, count, before: time.optional() }))
+    .max(10)
+    .default([]),
+  gapCount: count.default(0),
+  /** Why the last look failed. */
+  failure: z.object({ reason: fault, message: words, at: time }).optional(),
+});
+
 const space = z.object({ sizeBytes: bytes, availableBytes: bytes });
 
 const repositoryAnswer = z.object({
@@ -43,6 +73,8 @@ const repositoryAnswer = z.object({
       failure: z.object({ name: words, reason: fault, message: words, at: time }).optional(),
     })
     .optional(),
+  /** An older image does not tell it. */
+  window: recoveryWindow.optional().catch(undefined),
   space: space.optional(),
 });
 
@@ -60,6 +92,7 @@ const instanceAnswer = z.object({
 });
 
 export type RepositoryAnswer = z.output<typeof repositoryAnswer>;
+export type RecoveryWindow = z.output<typeof recoveryWindow>;
 export type InstanceAnswer = z.output<typeof instanceAnswer>;
 
 /** Throws where the text is no such answer. */

@@ -99,26 +99,45 @@ def stretches(first, timeline, histories, size=SEGMENT_SIZE):
     return [*way, Stretch(timeline, begin, None)]
 
 
+def runs_of(numbers):
+    """The segments as stretches without a gap, by their timeline: a million of them in a row are one pair."""
+    runs = {}
+    for timeline, number in numbers:
+        known = runs.setdefault(timeline, [])
+        if known and number == known[-1][1] + 1:
+            known[-1] = known[-1][0], number
+        else:
+            known.append((number, number))
+    return runs
+
+
 def examine(segments, histories, first, timeline=None, after=None, size=SEGMENT_SIZE):
+    """The same as examine_runs, for the names of the segments."""
+    return examine_runs(runs_of(sorted(number_of(name, size) for name in segments)), histories, first, timeline, after, size)
+
+
+def examine_runs(runs, histories, first, timeline=None, after=None, size=SEGMENT_SIZE):
     """What a restore finds that begins with the segment `first` and goes on to a timeline, the newest one unless told.
 
-    `segments` are names, `histories` the contents by the number of their timeline. `after` is a position that has to be reached on the
-    timeline of `first`, as the end of a backup: a timeline that begins before it in the same segment is another branch.
+    `runs` are those of all segments, `histories` the contents by the number of their timeline. `after` is a position that has to be reached
+    on the timeline of `first`, as the end of a backup: a timeline that begins before it in the same segment is another branch.
     """
     wanted = newest_timeline(first, histories, after, size) if timeline is None else timeline
     way = stretches(first, wanted, histories, size)
-    there = {number_of(name, size) for name in segments}
     newest, gaps, missing = None, [], []
     for on, begin, end in way:
-        for number in sorted(number for each, number in there if each == on and number >= begin and (end is None or number < end)):
-            if number > begin:
-                missing.append(gap_of(on, begin, number - 1, size))
+        for since, until in runs.get(on, []):
+            since, until = max(since, begin), until if end is None else min(until, end - 1)
+            if since > until:
+                continue
+            if since > begin:
+                missing.append(gap_of(on, begin, since - 1, size))
             gaps, missing = [*gaps, *missing], []  # missing segments are a gap once a later one is there
-            newest = newest if gaps else (on, number)
-            begin = number + 1
+            newest = newest if gaps else (on, until)
+            begin = until + 1
         if end is not None and begin < end:
             missing.append(gap_of(on, begin, end - 1, size))
-    newest = switch_on_former(way, there, newest) or newest
+    newest = switch_on_former(way, runs, newest) or newest
     return Found(newest and name_of(*newest, size), gaps, wanted)
 
 
@@ -136,7 +155,11 @@ def gap_of(timeline, first, last, size):
     return Gap(name_of(timeline, first, size), name_of(timeline, last, size), last - first + 1)
 
 
-def switch_on_former(way, there, newest):
+def switch_on_former(way, runs, newest):
     """Where a new timeline has no segment yet, the former one may have the whole segment in which it was left."""
     following = way[0].begin if newest is None else newest[1] + 1
-    return next(((on, end) for on, _, end in reversed(way) if end == following and (on, end) in there), None)
+    return next(((on, end) for on, _, end in reversed(way) if end == following and has(runs, on, end)), None)
+
+
+def has(runs, timeline, number):
+    return any(since <= number <= until for since, until in runs.get(timeline, []))

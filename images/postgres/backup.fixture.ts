@@ -67,8 +67,9 @@ export class Stage {
     this.containers.write("repository/repository/clients.json", JSON.stringify(clients));
   }
 
-  serveRepository(): ChildProcess {
+  serveRepository(more: Readonly<Record<string, string>> = {}): ChildProcess {
     const env = {
+      ...more,
       MOUNTED: "/tmp/repository",
       MEMORY: "/tmp/repository-memory",
       WORK: "/tmp/repository-work",
@@ -198,6 +199,11 @@ export class Stage {
   /** What a run that is under way tells this client. */
   async progress(role: Role): Promise<{ status: number; body: string }> {
     return await this.#runs.progress(role);
+  }
+
+  /** What the repository tells the operator. */
+  async status(): Promise<Outcome> {
+    return JSON.parse((await this.#runs.ask("operator", this.#intakePort, "/status")).body);
   }
 
   /** The serial number of the certificate that an instance serves; empty where nobody serves. */

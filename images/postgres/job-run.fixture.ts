@@ -65,10 +65,15 @@ export class JobRuns {
 
   /** What a run that is under way tells this client. */
   async progress(role: string): Promise<{ status: number; body: string }> {
+    return await this.ask(role, this.#port, "/progress");
+  }
+
+  /** What a program that serves on this port tells this client. */
+  async ask(role: string, port: number, path: string): Promise<{ status: number; body: string }> {
     const { certificate, key } = await this.certify(role, "client");
-    const connection = { host: "127.0.0.1", port: this.#port, servername: this.#dnsNames[0], ca: this.#authority.certificate };
+    const connection = { host: "127.0.0.1", port, servername: this.#dnsNames[0], ca: this.#authority.certificate };
     return await new Promise((resolve, reject) => {
-      const asked = request({ ...connection, cert: certificate, key, agent: false, path: "/progress" }, async (answer) => {
+      const asked = request({ ...connection, cert: certificate, key, agent: false, path }, async (answer) => {
         let body = "";
         for await (const part of answer) body += part;
         resolve({ status: answer.statusCode ?? 0, body });

@@ -94,10 +94,10 @@ export class Repository {
     writeFileSync(file, readFileSync(`${file}.new`), { mode: 0o755 });
   }
 
-  /** The commands that were asked for, without those of the probe. */
+  /** The commands that were asked for, without those of the probe and of the survey, which has no backup to begin with. */
   get calls(): string[] {
     const lines = readFileSync(this.path("calls"), "utf8").trim().split("\n");
-    return lines.filter((line) => line !== "" && !/sampledb-probe|archive\.info/.test(line));
+    return lines.filter((line) => line !== "" && !/sampledb-probe|archive\.info|^info /.test(line));
   }
 
   get environment(): Record<string, string> {

@@ -3,7 +3,7 @@ import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { Begun } from "../../desired/archive-notes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
-import type { Fault, InstanceAnswer } from "../../repository/answers.ts";
+import type { Fault, InstanceAnswer, RecoveryWindow } from "../../repository/answers.ts";
 import type { Report } from "../../repository/background-questions.ts";
 import type { ArchiveReports } from "../../repository/reports.ts";
 import { storeFailures } from "../../repository/run-failures.ts";
@@ -13,6 +13,7 @@ import { conditionOf } from "../../telling/events.ts";
 import { archivingBlocker, repositoryBlocker } from "./blockers.ts";
 import type { Hindrance } from "./hindrance.ts";
 import type { PresentArchive } from "./new-archive.ts";
+import { walBlocker, walVerdict } from "./wal-complete.ts";
 
 export interface ArchiveInputs {
   readonly db: Pick<SampleDB, "spec" | "status">;
@@ -31,6 +32,9 @@ export interface ArchiveInputs {
 export interface ArchiveHealth {
   readonly repository: Verdict;
   readonly archiving: Verdict;
+  readonly wal: Verdict;
+  /** What can be restored from the present archive, as the repository found it last. */
+  readonly window: RecoveryWindow | undefined;
   readonly blockers: readonly Blocker[];
 }
 
@@ -45,8 +49,16 @@ const segmentBytes = 16 * 1024 * 1024;
 export function archiveHealth(inputs: ArchiveInputs): ArchiveHealth {
   const repository = repositoryVerdict(inputs);
   const archiving = withGap(archivingVerdict(inputs, repository), inputs.backedUp ? undefined : inputs.archive?.notes.begun);
-  const blockers = [repositoryBlocker(repository, inputs.hindrance), archivingBlocker(archiving, inputs.archive?.stanza)];
-  return { repository, archiving, blockers: blockers.flatMap((found) => found ?? []) };
+  const window = windowOf(inputs);
+  const wal = walVerdict(window, conditionOf(inputs.db.status, conditionTypes.walComplete));
+  const blockers = [repositoryBlocker(repository, inputs.hindrance), archivingBlocker(archiving, inputs.archive?.stanza), walBlocker(wal)];
+  return { repository, archiving, wal, window, blockers: blockers.flatMap((found) => found ?? []) };
+}
+
+/** A Pod that is about to go may still tell of the former archive. */
+function windowOf({ reports: { repository }, archive }: ArchiveInputs): RecoveryWindow | undefined {
+  const answer = repository?.answer;
+  return answer !== undefined && answer.stanza === archive?.stanza ? answer.window : undefined;
 }
 
 function repositoryVerdict({ db, reports: { repository }, hindrance }: ArchiveInputs): Verdict {

@@ -8,6 +8,7 @@ const condition = (type: string, status: "True" | "False", reason = "Because", m
 });
 const ready = (status: "True" | "False", reason?: string): SampleDBStatus => ({ conditions: [condition("Ready", status, reason)] });
 const initialized = (status: "True" | "False"): SampleDBStatus => ({ conditions: [condition("Initialized", status)] });
+const wal = (status: "True" | "False", reason: string): SampleDBStatus => ({ conditions: [condition("WALComplete", status, reason)] });
 const led = (primaryPodName: string): SampleDBStatus => ({ primaryPodName });
 const blocked = (message: string, sinceTime = time): SampleDBStatus => ({
   blockers: [{ reason: "Full", message, remedy: "grow", sinceTime }],
@@ -27,6 +28,9 @@ test.each<[string, SampleDBStatus | undefined, SampleDBStatus, string[]]>([
     led("orders-1"),
     ["Normal PrimaryChanged orders-1 is the primary now; before it was orders-0"],
   ],
+  ["an Event when nothing is missing any more", wal("False", "WALMissing"), wal("True", "WALComplete"), ["Normal WALComplete why"]],
+  ["an Event when a backup follows the gap", wal("False", "WALMissing"), wal("False", "WALGapPassed"), ["Normal WALComplete why"]],
+  ["no Event when the Backups before a gap are gone", wal("False", "WALGapPassed"), wal("True", "WALComplete"), []],
   ["no Event for the same primary", led("orders-0"), led("orders-0"), []],
   ["no Event when there is no primary any more", led("orders-0"), {}, []],
   ["an Event when a SampleDB becomes Initialized", initialized("False"), initialized("True"), ["Normal Initialized why"]],

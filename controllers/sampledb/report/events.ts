@@ -10,6 +10,7 @@ export function eventsBetween(before: SampleDBStatus | undefined, now: SampleDBS
     ...primaryChange(before, now),
     ...readinessChange(before, now),
     ...initializationChange(before, now),
+    ...gapClosed(before, now),
     ...newBlockers(before, now),
   ];
 }
@@ -26,6 +27,13 @@ function readinessChange(before: SampleDBStatus | undefined, now: SampleDBStatus
   if (!is || was?.status === is.status) return [];
   if (is.status === "True") return [{ type: "Normal", reason: reasons.ready, action: "Observe", note: is.message }];
   return was ? [{ type: "Warning", reason: reasons.notReady, action: "Observe", note: `${is.reason}: ${is.message}` }] : [];
+}
+
+/** That segments are missing is told by a blocker. */
+function gapClosed(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {
+  const [was, is] = [conditionOf(before, conditionTypes.walComplete), conditionOf(now, conditionTypes.walComplete)];
+  const isOver = was?.reason === reasons.walMissing && (is?.status === "True" || is?.reason === reasons.walGapPassed);
+  return isOver && is ? [{ type: "Normal", reason: reasons.walComplete, action: "Observe", note: is.message }] : [];
 }
 
 function initializationChange(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {

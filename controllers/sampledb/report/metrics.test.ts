@@ -103,18 +103,20 @@ describe("the archive", () => {
   const primary = { answer: { waiting: 4, oldestSeconds: 70, sizeBytes: 100, availableBytes: 50 }, at };
   const last = { name: "000000010000000000000007", at: "1970-01-01T00:02:00Z" };
   const space = { sizeBytes: 1000, availableBytes: 400 };
-  const repository = { answer: { stanza: "s", probe: { at: "1970-01-01T00:00:00Z", ok: true }, archive: { last }, space }, at };
+  const window = { at: last.at, complete: true, backupCount: 1, last, gaps: [], gapCount: 2 };
+  const repository = { answer: { stanza: "s", probe: { at: "1970-01-01T00:00:00Z", ok: true }, archive: { last }, window, space }, at };
 
   test("has metrics with spec.backup, and none without", () => {
-    const db = database({}, {}, conditions({ ArchivingHealthy: "True" }));
+    const db = database({}, {}, { ...conditions({ ArchivingHealthy: "True" }), firstRecoverableTime: "1970-01-01T00:01:00Z" });
     expect(told({ db, archive: { primary, repository } })).toMatchObject({
       ...{ archiving_healthy: 1, archive_segments_waiting: 4, archive_lag_seconds: 70, archive_last_timestamp_seconds: 120 },
       ...{ repository_probe_success: 1, repository_size_bytes: 1000, repository_available_bytes: 400 },
+      ...{ first_recoverable_timestamp_seconds: 60, last_recoverable_timestamp_seconds: 120, archive_gaps: 2 },
     });
-    expect(Object.keys(told({})).filter((name) => /archiv|repository/.test(name))).toEqual([]);
+    expect(Object.keys(told({})).filter((name) => /archiv|repository|recoverable/.test(name))).toEqual([]);
   });
 
-  test("has no old figures of who does not answer, but for when a segment arrived last", () => {
+  test("has no old figures of who does not answer, but for times", () => {
     const silence = { silence: "refused", silentSince: at };
     const figures = told({ archive: { primary: { ...primary, ...silence }, repository: { ...repository, ...silence } } });
     expect(Object.keys(figures).filter((name) => /archive_|repository/.test(name))).toEqual([

@@ -67,6 +67,18 @@ export const families: readonly Family<Known>[] = [
     const last = archive?.repository?.answer?.archive?.last;
     return last && Date.parse(last.at) / 1000;
   }),
+  gauge("sampledb_first_recoverable_timestamp_seconds", "From when on every moment can be restored", ({ db, archive }) => {
+    const first = archive && db.status?.firstRecoverableTime;
+    return first === undefined ? undefined : Date.parse(first) / 1000;
+  }),
+  gauge("sampledb_last_recoverable_timestamp_seconds", "Up to when every moment can be restored", ({ archive }) => {
+    const last = archive?.repository?.answer?.window?.last;
+    return last && Date.parse(last.at) / 1000;
+  }),
+  gauge("sampledb_archive_gaps", "Stretches of segments that are missing in the archive since the oldest good backup", ({ archive }) => {
+    const window = fresh(archive?.repository)?.window;
+    return window?.at === undefined ? undefined : window.gapCount;
+  }),
   gauge("sampledb_repository_probe_success", "Whether a file could be written to the repository, read and deleted", ({ archive }) => {
     const ok = fresh(archive?.repository)?.probe?.ok;
     return archive && (ok ? 1 : 0);

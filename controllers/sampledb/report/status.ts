@@ -3,7 +3,6 @@ import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
-import { isGood } from "../../database/backups.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
@@ -24,6 +23,7 @@ import {
   trialNotHeld,
   upgradeNotDone,
 } from "./readiness.ts";
+import { recoverability } from "./recoverability.ts";
 
 export function computeStatus(inputs: StatusInputs): SampleDBStatus {
   const { db, observed, now } = inputs;
@@ -51,23 +51,6 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
     ...recoverability(inputs),
     ...(blockers.length > 0 ? { blockers } : {}),
-  };
-}
-
-/** Only of this SampleDB: Backups of an earlier one of the same name lie in another stanza. */
-function recoverability({
-  db: { metadata },
-  backups,
-}: StatusInputs): Pick<SampleDBStatus, "lastSuccessfulBackupTime" | "firstRecoverableTime"> {
-  const good = backups.filter((backup) => isGood(backup) && backup.status?.repository?.stanza.startsWith(`${metadata.uid}-`));
-  const last = good
-    .flatMap(({ status }) => status?.completionTime ?? [])
-    .sort()
-    .at(-1);
-  const [first] = good.flatMap(({ status }) => status?.consistentTime ?? []).sort();
-  return {
-    ...(last === undefined ? {} : { lastSuccessfulBackupTime: last }),
-    ...(first === undefined ? {} : { firstRecoverableTime: first }),
   };
 }
 
@@ -112,11 +95,12 @@ function primaryName({ db, observed }: StatusInputs): Pick<SampleDBStatus, "prim
 /** While the spec is invalid or everything is left alone, nobody asks: what was told before stays. */
 function archiveConditions({ db, findings: { archive } }: StatusInputs): ConditionNow[] {
   if (!db.spec.backup) return [];
-  const types = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy];
+  const types = [conditionTypes.repositoryReachable, conditionTypes.archivingHealthy, conditionTypes.walComplete];
   if (!archive) return types.flatMap((type) => conditionOf(db.status, type) ?? []);
   return [
     { type: conditionTypes.repositoryReachable, ...archive.repository },
     { type: conditionTypes.archivingHealthy, ...archive.archiving },
+    { type: conditionTypes.walComplete, ...archive.wal },
   ];
 }
 
