@@ -67,6 +67,9 @@ generate: manifests ## Make everything that is made from api/
 manifests: $(installed) ## Make CRDs, roles and the reference pages (API, reasons, annotations) from api/
 	@$(NODE) tools/generate.ts
 
+.PHONY: chart
+chart: manifests ## Make the Helm chart charts/sampledb-operator from config/
+
 .PHONY: postgres-settings
 postgres-settings: build ## Refresh the lists of PostgreSQL's settings from the servers in the images
 	@$(NODE) tools/postgres-settings.ts

@@ -55,6 +55,10 @@ export interface Process {
 /** A watch that has been silent for so long has missed its bookmarks and its own end. */
 const longestSilenceSeconds = 300;
 
+/** What such an operator has no rights for; docs/installing.md says what to do about each. */
+const limitsOfSomeNamespaces =
+  "looking after some namespaces alone, without rights on the cluster: no webhooks without --webhook-cert-dir, no metrics for others, no reclaim policies of volumes; CRDs and policies are an administrator's to install";
+
 /** Until every API server knows that this replica is going, some still ask it. */
 const lingerMilliseconds = 5000;
 
@@ -77,6 +81,7 @@ export async function runOperator(process: Process): Promise<void> {
   const kubernetes = await kubernetesVersion(client, signal);
   if (signal.aborted) return;
   log.info({ version, kubernetes }, "connected to the API server");
+  if (settings.namespaces.length > 0) log.info({ namespace: settings.namespaces.join(",") }, limitsOfSomeNamespaces);
   // Renewals have connections of their own: behind the controllers' calls they would be late when it matters.
   const elector = settings.leaderElect ? electorFor(settings, namespace, connect(), metrics, log) : undefined;
   const manager = new Manager({

@@ -1,6 +1,6 @@
-// make generate manifests: writes everything that follows from api/. With --check it only reports differences.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+// make generate manifests: writes everything that follows from api/ and config/. With --check it only reports differences.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { parse, stringify } from "yaml";
 import { customResourceDefinition } from "../api/crd/definition.ts";
 import { referencePage, type Samples } from "../api/crd/reference.ts";
@@ -10,6 +10,8 @@ import { annotationsPage } from "../api/pages/annotations-page.ts";
 import { reasonsPage } from "../api/pages/reasons-page.ts";
 import { group } from "../api/version.ts";
 import { webhookManifest } from "../operator/webhook-manifest.ts";
+import { manifestFiles } from "../packaging/config.ts";
+import { packageFiles, packageFolders } from "../packaging/packages.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -49,7 +51,25 @@ function generatedFiles(): Map<string, string> {
     kind: "Kustomization",
     resources: kinds.map(({ plural }) => `bases/${group}_${plural}.yaml`),
   });
+  for (const [path, text] of packageFiles({ version, config: configWith(files) })) files.set(path, text);
   return files;
+}
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+
+/** The files of config/ as they will be: some of them are generated above. */
+function configWith(files: ReadonlyMap<string, string>) {
+  const text = (path: string) => files.get(relative(root, path)) ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+  return (folder: string) => manifestFiles(join(root, "config"), folder, text);
+}
+
+/** Files in generated folders that nothing generates any more. */
+function leftOver(files: ReadonlyMap<string, string>): string[] {
+  const present = packageFolders.flatMap((folder) => {
+    const entries = existsSync(join(root, folder)) ? readdirSync(join(root, folder), { recursive: true, withFileTypes: true }) : [];
+    return entries.flatMap((entry) => (entry.isFile() ? [relative(root, join(entry.parentPath, entry.name))] : []));
+  });
+  return present.filter((path) => !files.has(path));
 }
 
 await runProgram(async () => {
@@ -57,13 +77,16 @@ await runProgram(async () => {
   const differing = [...files].filter(
     ([path, content]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== content,
   );
+  const stale = leftOver(files);
   if (process.argv.includes("--check")) {
-    if (differing.length > 0) throw new Refusal(`not as generated, run make manifests: ${differing.map(([path]) => path).join(", ")}`);
+    const wrong = [...differing.map(([path]) => path), ...stale];
+    if (wrong.length > 0) throw new Refusal(`not as generated, run make manifests: ${wrong.join(", ")}`);
     return;
   }
+  for (const path of stale) rmSync(join(root, path));
   for (const [path, content] of differing) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   }
-  say(`${files.size} files generated, ${differing.length} changed`);
+  say(`${files.size} files generated, ${differing.length + stale.length} changed`);
 });

@@ -1,0 +1,62 @@
+// Every generated file of the packages, by its path in the project: the chart, and the manifests for an operator of some namespaces.
+import { stringify } from "yaml";
+import { majors } from "../api/sampledb.ts";
+import { imageRegistry, operatorImageName, postgresReference } from "../images/names.ts";
+import { chartFiles } from "./chart/chart.ts";
+import { type ManifestFile, manifest } from "./config.ts";
+import { namespacedPatches, watchedNamespace } from "./namespaced.ts";
+
+/** Folders in which every file is generated: one that is not is left over. */
+export const packageFolders = ["charts/sampledb-operator", "config/namespaced"] as const;
+
+/** ValidatingAdmissionPolicies are stable since. */
+const leastKubernetes = "1.30.0";
+
+export interface PackageSources {
+  readonly version: string;
+  /** The files of a folder of config/, by its kustomization. */
+  readonly config: (folder: string) => readonly ManifestFile[];
+  /** For IMAGE_REGISTRY; what is in git has none. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export function packageFiles({ version, config, environment = {} }: PackageSources): Map<string, string> {
+  const installed = config("default");
+  const chart = chartFiles({
+    files: [...installed, ...config("prometheus")],
+    version,
+    leastKubernetes,
+    image: `${imageRegistry(environment)}/${operatorImageName}`,
+    postgresImages: Object.fromEntries(majors.map((major) => [String(major), postgresReference(major, environment)])),
+  });
+  return new Map([...below("charts/sampledb-operator", chart), ...below("config/namespaced", namespacedConfig(installed))]);
+}
+
+/** kustomize for the operator of one namespace, its own; `watched` is what each further namespace needs. */
+function namespacedConfig(files: readonly ManifestFile[]): Map<string, string> {
+  const one = (identity: string) => manifest(files, identity);
+  const watched = watchedNamespace(one("ClusterRole/sampledb-operator"), one("ClusterRoleBinding/sampledb-operator"));
+  const { namespace } = one("Deployment/sampledb-operator").metadata;
+  const kustomization = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization" };
+  const patches = namespacedPatches(one("Deployment/sampledb-operator"), one("Service/sampledb-metrics"));
+  return new Map([
+    [
+      "kustomization.yaml",
+      yaml({ ...kustomization, resources: ["../manager", "own_role.yaml", "own"], patches: [{ path: "manager_patches.yaml" }] }),
+    ],
+    ["manager_patches.yaml", yaml(...patches)],
+    ["own_role.yaml", yaml(one("Role/sampledb-operator"), one("RoleBinding/sampledb-operator"))],
+    ["own/kustomization.yaml", yaml({ ...kustomization, namespace, resources: ["../watched"] })],
+    ["watched/kustomization.yaml", yaml({ ...kustomization, resources: ["role.yaml"] })],
+    ["watched/role.yaml", yaml(...watched)],
+  ]);
+}
+
+function yaml(...documents: readonly object[]): string {
+  const texts = documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false }));
+  return `# Made by make manifests; changes here are lost.\n${texts.join("---\n")}`;
+}
+
+function below(folder: string, files: ReadonlyMap<string, string>): [string, string][] {
+  return [...files].map(([path, text]) => [`${folder}/${path}`, text]);
+}
