@@ -1,19 +1,19 @@
 // What the webhooks say: of our kinds the same checks that the reconcilers make, and of namespaces whether they may go.
-import { checkRestore } from "../api/checks/restore.ts";
 import { checkSampleDB } from "../api/checks/sampledb.ts";
 import { describeViolations, type Violation } from "../api/checks/violation.ts";
-import { type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
+import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import type { KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
 import { allowed, denied, type Validation } from "../runtime/webhooks/admission.ts";
 import { backupGuard } from "./backup-guard.ts";
 import { namespaceGuard } from "./namespace-guard.ts";
+import { restoreGuard } from "./restore-guard.ts";
 import { type Validator, validatorPath } from "./validator.ts";
 
 /** A kind without checks of its own has no webhook: schema and CEL rules say all that can be wrong with it. */
 export const validators: readonly Validator[] = [
   checker<SampleDB>(sampledbs, ({ spec }) => checkSampleDB(spec)),
-  checker<Restore>(restores, ({ spec }) => checkRestore(spec)),
+  restoreGuard,
   backupGuard,
   namespaceGuard,
 ];

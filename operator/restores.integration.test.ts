@@ -140,7 +140,31 @@ test("what can't be restored is refused before anything is made, with the way ou
       "InvalidSpec",
       /overrides.storage.size: is needed/,
     ],
-    ["no-major", toNew({ repository: { volumeClaimName: "orders-repository", stanza: "uid-9-1" } }), "SourceMissing", /15 or 17/],
+    [
+      "too-early",
+      { ...toNew({ sampleDBName: "orders" }), target: { type: "Time", time: "2026-05-04T12:00:20Z" } },
+      "TargetOutsideWindow",
+      /from 2026-05-04T12:00:21Z, when Backup night had ended/,
+    ],
+    [
+      "too-early-for-its-backup",
+      { ...toNew({ backupName: "night" }), target: { type: "LSN", lsn: "0/20000FF" } },
+      "TargetOutsideWindow",
+      /from 0\/2000100/,
+    ],
+    [
+      "in-the-future",
+      { ...toNew({ backupName: "night" }), target: { type: "Time", time: "2126-01-01T00:00:00Z" } },
+      "TargetOutsideWindow",
+      /is in the future/,
+    ],
+    ["small", toNew({ backupName: "night" }, { overrides: { storage: { size: "20M" } } }), "VolumeTooSmall", /20M is too small/],
+    [
+      "wrong-major",
+      toNew({ repository: { volumeClaimName: "orders-repository", stanza: "uid-14-1" } }),
+      "SourceBad",
+      /is of PostgreSQL 14/,
+    ],
     ["still-running", toNew({ backupName: "running" }), "SourceNotReady", /still being made/],
     ["too-late", toNew({ backupName: "night" }), "DestinationTaken", /Restore still-running makes SampleDB copy already/],
   ] as const) {

@@ -10,6 +10,7 @@ export interface Known {
   readonly databases: Cached<SampleDB>;
   readonly backups: Cached<Backup>;
   readonly restores: Cached<Restore>;
+  readonly now: () => Date;
 }
 
 export interface Validator {

@@ -56,7 +56,10 @@ export async function startWebhooks(deps: Dependencies): Promise<Webhooks | unde
     log,
     listener: metrics.webhooks,
   });
-  const known = { databases: cache.watched(sampledbs), backups: cache.watched(backups), restores: cache.watched(restores) };
+  const known = {
+    ...{ databases: cache.watched(sampledbs), backups: cache.watched(backups), restores: cache.watched(restores) },
+    now: () => new Date(),
+  };
   for (const { path, validate } of validators) server.validate(path, (request) => validate(request, known));
   const port = await server.listen();
   return {

@@ -8,6 +8,7 @@ import type { Request } from "../../runtime/controller/builder.ts";
 import { finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
 import { hasEnded } from "../database/backups.ts";
+import { targetObjection } from "../database/restore-window.ts";
 import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { taken } from "./destination.ts";
@@ -15,7 +16,7 @@ import { handOver } from "./hand-over.ts";
 import { look } from "./look.ts";
 import { begin, follow, release, undo } from "./run.ts";
 import { type Dependencies, openScope, type Scope } from "./scope.ts";
-import { findSource } from "./source.ts";
+import { findSource, refusedFor } from "./source.ts";
 import { failed, type RestoreState, waiting } from "./state.ts";
 import { computeStatus } from "./status.ts";
 
@@ -62,6 +63,8 @@ async function goOn(scope: Scope): Promise<RestoreState> {
   if (source.kind === "unread") throw new Error("a repository that has been looked into has no spec");
   if (source.kind !== "found") return source;
   const { systemIdentifier } = restore.status ?? {};
+  const objection = systemIdentifier === undefined ? targetObjection(restore.spec, scope, scope.deps.now()) : undefined;
+  if (objection) return refusedFor(objection);
   return systemIdentifier === undefined ? await begin(scope, source) : await handOver(scope, source, systemIdentifier);
 }
 

@@ -5,8 +5,9 @@ import { checkSampleDB } from "../../api/checks/sampledb.ts";
 import { describeViolations } from "../../api/checks/violation.ts";
 import { labelNames } from "../../api/labels.ts";
 import { reasons } from "../../api/reasons.ts";
-import { majors, sampleDBSpec } from "../../api/sampledb.ts";
-import { hasEnded, isGood } from "../database/backups.ts";
+import { sampleDBSpec } from "../../api/sampledb.ts";
+import { isGood } from "../database/backups.ts";
+import { chosenBackup, type KnownBackups, type Objection, sourceObjection } from "../database/restore-window.ts";
 import { belongsTo } from "../desired/identity.ts";
 import { repositoryComponent } from "../desired/repository.ts";
 import type { RestoreSource } from "../desired/restore.ts";
@@ -18,12 +19,8 @@ import { failed, type RestoreState, waiting } from "./state.ts";
 type Spec = SampleDB["spec"];
 type Repository = NonNullable<Restore["spec"]["source"]["repository"]>;
 
-export interface Seen {
+export interface Seen extends KnownBackups {
   readonly restore: Restore;
-  /** The Backup that `source.backupName` names. */
-  readonly backup: Backup | undefined;
-  /** All Backups of the SampleDB that `source.sampleDBName` names, in the order of their creation. */
-  readonly backups: readonly Backup[];
   readonly claim: (name: string) => PersistentVolumeClaim | undefined;
   /** Whether a Pod of the repository of this SampleDB runs: its volume is on that Pod's node. */
   readonly repositoryRuns: (name: string) => boolean;
@@ -43,20 +40,21 @@ export interface Unread {
 }
 
 export function findSource(seen: Seen): Found | Unread | RestoreState {
-  const { source } = seen.restore.spec;
+  const { source, target } = seen.restore.spec;
+  const claimName = source.repository?.volumeClaimName;
+  const foreign = claimName === undefined ? undefined : foreignClaim(seen, claimName, undefined);
+  if (foreign) return foreign;
+  const objection = sourceObjection(seen.restore.spec, seen);
+  if (objection) return refusedFor(objection);
   if (source.repository) return fromRepository(seen, source.repository);
-  if (source.backupName !== undefined) return fromNamed(seen, source.backupName);
-  const good = seen.backups.filter(isGood).at(-1);
-  if (good) return fromBackup(seen, good, null);
-  return failed(reasons.sourceMissing, `SampleDB ${source.sampleDBName} has no good Backup in this namespace`);
+  const backup = seen.backup ?? chosenBackup(target, seen.backups.filter(isGood));
+  if (!backup) throw new Error("a source without an objection has a Backup");
+  return fromBackup(seen, backup, seen.backup ? (backup.status?.label ?? null) : null);
 }
 
-function fromNamed(seen: Seen, name: string): Found | RestoreState {
-  const { backup } = seen;
-  if (!backup) return failed(reasons.sourceMissing, `there is no Backup ${name} in this namespace`);
-  if (!hasEnded(backup)) return waiting(reasons.sourceNotReady, `Backup ${name} is still being made`);
-  if (!isGood(backup)) return failed(reasons.sourceBad, `Backup ${name} has failed`);
-  return fromBackup(seen, backup, backup.status?.label ?? null);
+/** A Backup that is still being made is waited for. At admission it is refused: whoever asks is there to ask again. */
+export function refusedFor({ reason, message }: Objection): RestoreState {
+  return reason === reasons.sourceNotReady ? waiting(reason, message) : failed(reason, message);
 }
 
 function fromBackup(seen: Seen, backup: Backup, label: string | null): Found | RestoreState {
@@ -89,13 +87,6 @@ function fromRepository(seen: Seen, repository: Repository): Found | Unread | Re
   const { s3, volumeClaimName, stanza, encryptionSecretName, sampleDBSpec: from } = repository;
   const { status } = seen.restore;
   const database = volumeClaimName === undefined ? undefined : seen.claim(volumeClaimName)?.metadata.labels?.[labelNames.database];
-  const problem = volumeClaimName === undefined ? undefined : foreignClaim(seen, volumeClaimName, undefined);
-  if (problem) return problem;
-  if (!(majors as readonly number[]).includes(majorIn(stanza)))
-    return failed(
-      reasons.sourceMissing,
-      `${stanza} is no archive of this operator: its name ends with major (${majors.join(" or ")}) and generation`,
-    );
   const place = { s3, folder: s3?.prefix ?? "", claimName: volumeClaimName ?? "", encryptionSecretName };
   const beside = database !== undefined && seen.repositoryRuns(database) ? database : undefined;
   const source = { stanza, label: null, place, beside };
