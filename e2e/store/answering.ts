@@ -27,6 +27,8 @@ const ofTheConnection = new Set(["connection", "keep-alive", "expect"]);
 
 export class Answering {
   fault: AnswerFault | undefined;
+  /** Hears of each request before anything becomes of it. */
+  heard: (incoming: IncomingMessage) => void = () => {};
   readonly #port: number;
 
   /** The port is MinIO's, on loopback. */
@@ -36,6 +38,7 @@ export class Answering {
 
   readonly listener: RequestListener = (incoming, outgoing) => {
     outgoing.on("error", () => {}); // the close that follows says the same
+    this.heard(incoming);
     const { fault } = this;
     if (fault === undefined || fault === "cut") this.#forward(incoming, outgoing, fault === "cut");
     else if (fault === "full" && !stores(incoming)) this.#forward(incoming, outgoing, false);

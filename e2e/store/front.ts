@@ -68,6 +68,19 @@ export class Front {
     if (fault === "dead") this.#deadPort = await DeadPort.occupy(this.#line.address, this.port);
   }
 
+  /** Sets the fault when this many different objects, whose paths fit, have been asked for. Resolves then. */
+  async faultAt(count: number, path: RegExp, fault: StoreFault): Promise<void> {
+    const asked = new Set<string>();
+    await new Promise<void>((resolve, reject) => {
+      this.#answering.heard = ({ method, url = "" }) => {
+        if (method === "GET" && path.test(url)) asked.add(url);
+        if (asked.size < count) return;
+        this.#answering.heard = () => {};
+        this.fault(fault).then(resolve, reject);
+      };
+    });
+  }
+
   async stop(): Promise<void> {
     await this.#deadPort?.release();
     this.#line.stop();

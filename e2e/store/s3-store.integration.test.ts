@@ -36,6 +36,20 @@ test("objects are put, read, listed and deleted", async () => {
   expect(await store.objects(bucket)).toEqual([]);
 });
 
+test("a fault waits for the segment that is to meet it", async () => {
+  const segments = [1, 2, 3].map((number) => `prefix/archive/uid-17-1/17-1/00000001/${String(number).padStart(24, "0")}-c0ffee`);
+  for (const key of segments) await client.put(bucket, key, "segment");
+  const [first = "", second = "", third = ""] = segments;
+  const set = store.faultAtSegment(2, "refusing");
+  await client.get(bucket, first);
+  await client.get(bucket, first); // asked for again, it is the same one
+  await expect(client.get(bucket, second)).rejects.toThrow();
+  await set;
+  await expect(client.get(bucket, third)).rejects.toThrow();
+  await store.fault(undefined);
+  for (const key of segments) await client.delete(bucket, key);
+});
+
 test("the certificate is valid for the address and the names, and only with the store's own authority", async () => {
   const trusted = async (options: object) => {
     const socket = connectTls({ host: store.address, port: store.port, ...options });

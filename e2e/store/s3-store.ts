@@ -89,6 +89,11 @@ export class S3Store implements AsyncDisposable {
     await this.#front.fault(fault);
   }
 
+  /** Sets the fault at the moment at which so many segments of an archive are read. Resolves then. */
+  async faultAtSegment(count: number, fault: StoreFault): Promise<void> {
+    await this.#front.faultAt(count, /\/archive\/.*\/[0-9A-F]{24}-/, fault);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#front.stop();
     await this.#minio.stop();
