@@ -89,7 +89,7 @@ test("two hundred schedules due in one minute make two hundred Backups, each onc
     aheadMs = Date.parse(slot) - Date.now() + 5_000;
     for (const { sweep } of operators) sweep();
     const made = async () => (await client.list(backups, { namespace: stage.namespace })).items;
-    await eventually("all are made", 60_000, async () => (await made()).length >= count);
+    await eventually("all are made", 90_000, async () => (await made()).length >= count);
     await eventually(
       "all are told",
       60_000,
