@@ -235,6 +235,13 @@ export const noteAnnotations = {
       "What the Job does: `backup`; `adopt`, to see whether the backup of a lost Pod is whole; `expire`, to remove one from the repository; `look`, to ask a repository what it has; or `restore`.",
     byHand: notByHand,
   },
+  scheduledFor: {
+    name: "sampledb.io/scheduled-for",
+    on: "Backups that a schedule has made",
+    writtenBy: "the operator",
+    meaning: "The slot of the schedule that the Backup was made for, in UTC. The Backup may begin later.",
+    byHand: notByHand,
+  },
   restoredBy: {
     name: "sampledb.io/restored-by",
     on: "what a Restore has made: the SampleDB, its first claim and Patroni's ConfigMaps",
@@ -288,6 +295,7 @@ export const archiveOffAnnotation = noteAnnotations.archiveOff.name;
 export const archiveBegunAnnotation = noteAnnotations.archiveBegun.name;
 export const archiveLetGoAnnotation = noteAnnotations.archiveLetGo.name;
 export const stanzaAnnotation = noteAnnotations.stanza.name;
+export const scheduledForAnnotation = noteAnnotations.scheduledFor.name;
 export const restoredByAnnotation = noteAnnotations.restoredBy.name;
 export const restoreFoundAnnotation = noteAnnotations.restoreFound.name;
 export const taskAnnotation = noteAnnotations.task.name;

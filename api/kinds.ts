@@ -2,6 +2,7 @@
 import type * as z from "zod";
 import { backupSpec, backupStatus } from "./backup.ts";
 import { longestSampleDBName } from "./fields.ts";
+import { labelNames } from "./labels.ts";
 import { restoreSpec, restoreStatus } from "./restore.ts";
 import type { Rule } from "./rules.ts";
 import { majors, sampleDBSpec } from "./sampledb.ts";
@@ -104,6 +105,13 @@ export const kinds: readonly Kind[] = [
       { name: "Completed", type: "date", jsonPath: ".status.completionTime", description: "When it ended." },
       { name: "Bytes", type: "integer", jsonPath: ".status.repositoryBytes", description: "What it takes in the repository.", priority: 1 },
       { name: "Label", type: "string", jsonPath: ".status.label", description: "Its name in the repository.", priority: 1 },
+      {
+        name: "Schedule",
+        type: "string",
+        jsonPath: `.metadata.labels.${labelNames.schedule.replace(".", "\\.")}`,
+        description: "The schedule that made it.",
+        priority: 1,
+      },
       age,
     ],
     selectableFields: [".spec.sampleDBName", ".spec.type"],

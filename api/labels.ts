@@ -31,12 +31,19 @@ export const labels = {
     writtenBy: "Patroni",
     meaning: "`primary` or `replica`. The read-only Service selects the replicas by it. The read-write Service does not depend on it.",
   },
+  schedule: {
+    name: "sampledb.io/schedule",
+    on: "Backups that a schedule has made",
+    writtenBy: "the operator",
+    meaning: "The name of the schedule, as `spec.backup.schedules` of the SampleDB has it.",
+  },
 } as const satisfies Record<string, LabelDescription>;
 
 export const labelNames = {
   database: labels.database.name,
   component: labels.component.name,
   role: labels.role.name,
+  schedule: labels.schedule.name,
 } as const;
 
 /** On every SampleDB before the first side effect. The operator takes it off when the instances have stopped in order. */

@@ -7,6 +7,7 @@ import type { ConditionType, Place } from "./reasons/description.ts";
 import { eventReasons } from "./reasons/events.ts";
 import { passedOnReasons } from "./reasons/passed-on.ts";
 import { restoreReasons } from "./reasons/restore.ts";
+import { scheduleReasons } from "./reasons/schedules.ts";
 
 export const describedReasons = {
   ...conditionReasons,
@@ -14,6 +15,7 @@ export const describedReasons = {
   ...archiveReasons,
   ...backupReasons,
   ...restoreReasons,
+  ...scheduleReasons,
   ...passedOnReasons,
   ...eventReasons,
 } as const;

@@ -40,8 +40,17 @@ export const sampleDBStatus = z.object({
       .array(
         z.object({
           name: z.string().max(20).describe("The schedule's name."),
+          expression: z
+            .string()
+            .max(200)
+            .optional()
+            .describe("The schedule and time zone that the next slot follows from. When they are changed, it is computed anew from then."),
           lastScheduleTime: time.optional().describe("The last slot that a Backup was made for."),
-          nextScheduleTime: time.optional().describe("The next slot."),
+          nextScheduleTime: time
+            .optional()
+            .describe("The next slot; one that has passed waits for the end of another Backup. Empty while the schedule is suspended."),
+          reason: z.string().max(128).optional().describe("Why no Backup was made for a slot, in one CamelCase word."),
+          message: z.string().max(1024).optional().describe("The same for people. Empty once a Backup was made again."),
         }),
       )
       .max(16),

@@ -25,6 +25,7 @@ import { sampleDBController } from "../controllers/sampledb/controller.ts";
 import { Monitors } from "../controllers/sampledb/foundation/monitors.ts";
 import { Volumes } from "../controllers/sampledb/foundation/volumes.ts";
 import { Inspections } from "../controllers/sampledb/instances/inspections.ts";
+import { reportBackups } from "../controllers/sampledb/report/backup-metrics.ts";
 import { reportDatabases, TimeToReady } from "../controllers/sampledb/report/metrics.ts";
 import { declareWatches } from "../controllers/watches.ts";
 import { aborted } from "../runtime/aborted.ts";
@@ -124,7 +125,9 @@ export async function runOperator(process: Process): Promise<void> {
   };
   declareWatches(cache);
   manager.add(sampleDBController(database, options));
-  reportDatabases(metrics, { cache, inspections, reports, leads: elector?.mayWrite ?? (() => true) });
+  const leads = elector?.mayWrite ?? (() => true);
+  reportDatabases(metrics, { cache, inspections, reports, leads });
+  reportBackups(metrics, { cache, leads });
   const backup = {
     ...{ cache, events, authority, patience, now, images: settings.postgresImages },
     progress: new BackgroundQuestions<RunProgress>(now),

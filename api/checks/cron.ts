@@ -54,6 +54,20 @@ export function parseCron(expression: string): Cron {
   return { pattern: sets.map((set) => (set === "*" ? set : [...set].sort((a, b) => a - b).join(","))).join(" ") };
 }
 
+/** How often a pattern of `parseCron` comes in a day, on average. Where both days are given, either is enough. */
+export function runsPerDay(pattern: string): number {
+  const [minutes = 0, hours = 0, days = 0, inMonths = 0, onWeekdays = 0] = pattern
+    .split(" ")
+    .map((text, index) => (text === "*" ? 1 : text.split(",").length / sizeOf(fields[index])));
+  const eitherDay = days < 1 && onWeekdays < 1;
+  const onDays = eitherDay ? 1 - (1 - days) * (1 - onWeekdays) : days * onWeekdays;
+  return minutes * 60 * hours * 24 * onDays * inMonths;
+}
+
+function sizeOf(field: Field | undefined): number {
+  return field ? field.max - field.min + 1 : 1;
+}
+
 function everComes(days: ReadonlySet<number> | "*", inMonths: ReadonlySet<number> | "*"): boolean {
   if (days === "*") return true;
   const first = Math.min(...days);

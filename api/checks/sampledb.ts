@@ -1,17 +1,16 @@
 // What is wrong with a SampleDB beyond what its schema and CEL rules can say. Pure: the webhook and the reconciler ask alike.
 import { type SampleDBSpec, sampleDBSpec } from "../sampledb.ts";
+import { backupPolicy } from "./backup-policy.ts";
 import { withinBounds } from "./bounds.ts";
 import { hba } from "./hba.ts";
 import { annotations, labelKeys, notOurs } from "./names.ts";
 import { parameters } from "./parameters.ts";
 import { placement, topologySpread } from "./placement.ts";
-import { schedule } from "./schedule.ts";
 import { allOf, type Check, each, type Violation, violationsOf, within } from "./violation.ts";
 
 type PodMetadata = NonNullable<SampleDBSpec["podMetadata"]>;
 type Services = NonNullable<SampleDBSpec["services"]>;
 type Service = NonNullable<Services["readWrite"]>;
-type Backup = NonNullable<SampleDBSpec["backup"]>;
 
 const service = within<Service, "annotations">("annotations", allOf(annotations, notOurs));
 
@@ -30,7 +29,7 @@ const everything = allOf<SampleDBSpec>(
   ),
   postgresql,
   within("services", allOf<Services>(within("readWrite", service), within("readOnly", service))),
-  within("backup", within<Backup, "schedules">("schedules", each(schedule))),
+  within("backup", backupPolicy),
 );
 
 const bounded = withinBounds(sampleDBSpec, everything);

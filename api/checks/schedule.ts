@@ -19,6 +19,11 @@ export const schedule: Check<Schedule> = function* (value, field) {
   if (value.timeZone !== undefined) yield* timeZone(value.timeZone, `${field}.timeZone`);
 };
 
+/** The times of a schedule in one text: the same text means the same times. */
+export function expressionOf({ schedule: expression, timeZone: zone = "UTC" }: Schedule): string {
+  return `${expression} ${zone}`;
+}
+
 /**
  * The first time of the schedule after that moment; undefined when the expression or the zone is none.
  * Day of month and weekday together mean either. Where the clock is put forward over a daily time, that day's run comes

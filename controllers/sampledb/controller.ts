@@ -3,7 +3,7 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
-import { isGood } from "../database/backups.ts";
+import { hasEnded, isGood } from "../database/backups.ts";
 import { instanceOf } from "../database/instance.ts";
 import {
   type ConfigMap,
@@ -25,6 +25,7 @@ import { type Backup, backups, type SampleDB, sampledbs } from "../kinds/sampled
 import { steadyPart } from "../patroni/state.ts";
 import { databaseOf } from "../watches.ts";
 import { reconcile } from "./reconcile.ts";
+import { sweepEachMinute } from "./schedules/sweep.ts";
 import type { Dependencies } from "./scope.ts";
 
 /** Annotations can be orders, and deletion can wait for another finalizer. The status is the controller's own: it causes no reconcile. */
@@ -50,8 +51,8 @@ function seen(pod: Pod): string {
 /** The leader renews its lock in every loop. */
 const stateChanged: Predicate<ConfigMap> = whenChanged((now, before) => steadyPart(now) !== steadyPart(before));
 
-/** The status of a SampleDB tells of good Backups, and of no others. */
-const backupEnded: Predicate<Backup> = whenChanged((now, before) => isGood(now) !== isGood(before));
+/** The status of a SampleDB tells of good Backups, and a slot of a schedule may wait for the end of one. */
+const backupEnded: Predicate<Backup> = whenChanged((now, before) => isGood(now) !== isGood(before) || hasEnded(now) !== hasEnded(before));
 
 export function sampleDBController(deps: Dependencies, options: ReconcileOptions): ControllerDefinition {
   const ours: readonly Resource[] = [
@@ -72,5 +73,6 @@ export function sampleDBController(deps: Dependencies, options: ReconcileOptions
     .watches(configMaps, databaseOf, stateChanged)
     .watches(pods, databaseOf, podChanged)
     .watches(backups, ({ metadata, spec }) => [{ namespace: metadata.namespace ?? "", name: spec.sampleDBName }], backupEnded)
+    .prompted(sweepEachMinute(deps.cache, deps.now))
     .reconcile((request) => reconcile(request, deps), options);
 }

@@ -28,6 +28,7 @@ import { dropArchive } from "./orders/drop-archive.ts";
 import { replacement } from "./orders/replacement.ts";
 import { rotation } from "./orders/rotation.ts";
 import { switchoverOrder } from "./orders/switchover-order.ts";
+import { schedules } from "./schedules/schedules.ts";
 import type { SampleDBStep, Scope } from "./scope.ts";
 
 export type Mode = "Invalid" | "Paused" | "Hibernated" | "Running";
@@ -39,8 +40,11 @@ export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
   return db.spec.powerState;
 }
 
-/** Unblock elections first. Then grow disks, also of a database that is not healthy: a full disk must not wait for health. */
-const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention];
+/**
+ * Unblock elections first. Then grow disks, also of a database that is not healthy: a full disk must not wait for health. A slot of a schedule
+ * comes at its time, whatever a later step waits for.
+ */
+const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention, schedules];
 
 /**
  * Finish password rotations early: PostgreSQL may have a password already that applications do not have. Then mend what serves. Whether an

@@ -64,6 +64,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     passwordWaits: false,
     switchoverOrdered: false,
     archive: undefined,
+    schedules: undefined,
     // Of the spec as the user wrote it: the one that is acted on lacks settings that wait for the upgrade.
     invalid: upgrade ? deps.choices.of(asked.spec).invalid : choices.invalid,
     upgrade: upgrade?.message,

@@ -1,5 +1,6 @@
 // The definition of a controller: the kind it is for, the kinds it watches, and its reconcile function.
 import type { Change } from "../cache/store.ts";
+import type { Cancel } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { controllerOf, type Key, type KubeObject, keyOf } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -28,10 +29,17 @@ export interface Source {
   readonly concerned: (change: Change) => readonly Key[];
 }
 
+/**
+ * A cause of reconciles that is no change of an object, such as a clock. It is begun when the controller starts, and never in a standby; the
+ * function that it returns ends it.
+ */
+export type Prompt = (enqueue: (key: Key) => void) => Cancel;
+
 export interface ControllerDefinition {
   readonly name: string;
   readonly resource: Resource;
   readonly sources: readonly Source[];
+  readonly prompts: readonly Prompt[];
   readonly reconcile: Reconcile;
   readonly maxConcurrentReconciles: number;
   readonly timeoutSeconds: number;
@@ -49,6 +57,7 @@ export class ControllerBuilder<T extends KubeObject> {
   readonly #name: string;
   readonly #resource: Resource<T>;
   readonly #sources: Source[] = [];
+  readonly #prompts: Prompt[] = [];
 
   /** A controller for a kind. It reconciles an object when that object changes. */
   static for<T extends KubeObject>(name: string, resource: Resource<T>, predicate: Predicate<T> = everything): ControllerBuilder<T> {
@@ -82,8 +91,15 @@ export class ControllerBuilder<T extends KubeObject> {
     return this;
   }
 
+  /** Reconciles the objects that the prompt names, whenever it does. */
+  prompted(prompt: Prompt): this {
+    this.#prompts.push(prompt);
+    return this;
+  }
+
   reconcile(reconcile: Reconcile, { maxConcurrentReconciles = 1, timeoutSeconds = 120 }: ReconcileOptions = {}): ControllerDefinition {
-    return { name: this.#name, resource: this.#resource, sources: this.#sources, reconcile, maxConcurrentReconciles, timeoutSeconds };
+    const causes = { sources: this.#sources, prompts: this.#prompts };
+    return { name: this.#name, resource: this.#resource, ...causes, reconcile, maxConcurrentReconciles, timeoutSeconds };
   }
 }
 

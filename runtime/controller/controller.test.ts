@@ -9,14 +9,18 @@ import { namespaced } from "../kube/resource.ts";
 import { Transport } from "../kube/transport.ts";
 import { createLog } from "../observability/log.ts";
 import { MemoryQueue } from "../queue/memory-queue.ts";
-import { ControllerBuilder, type ReconcileOptions, type Request } from "./builder.ts";
+import { ControllerBuilder, type Prompt, type ReconcileOptions, type Request } from "./builder.ts";
 import { Controller } from "./controller.ts";
 import { after, awaitChange, type Result, TerminalError } from "./result.ts";
 
 const things = namespaced("v1", "Thing", "things");
 const forever = new Promise<never>(() => {});
 
-function start(reconcile: (request: Request, run: number) => Promise<Result> | Result, options: ReconcileOptions = {}) {
+function start(
+  reconcile: (request: Request, run: number) => Promise<Result> | Result,
+  options: ReconcileOptions = {},
+  prompt: Prompt = () => () => {},
+) {
   const clock = new FakeClock();
   const transport = new Transport(
     new Credentials(() => {
@@ -28,10 +32,12 @@ function start(reconcile: (request: Request, run: number) => Promise<Result> | R
   const endings: string[] = [];
   const runs: { key: string; at: number }[] = [];
   const lines: string[] = [];
-  const definition = ControllerBuilder.for("test", things).reconcile(async (request) => {
-    runs.push({ key: request.key.name, at: clock.now() });
-    return await reconcile(request, runs.length);
-  }, options);
+  const definition = ControllerBuilder.for("test", things)
+    .prompted(prompt)
+    .reconcile(async (request) => {
+      runs.push({ key: request.key.name, at: clock.now() });
+      return await reconcile(request, runs.length);
+    }, options);
   const controller = new Controller(definition, {
     cache: new Cache({ client }),
     client,
@@ -187,4 +193,22 @@ test("a drain waits for reconciles under way; giveUp aborts them", async () => {
   expect(signals[0]?.reason).toMatchObject({ name: "GivenUp", cause: { message: "lost" } });
   await clock.advance(1_000_000);
   expect([endings, lines, runs.length, clock.armed]).toEqual([["error"], [], 1, 0]);
+});
+
+test("a prompt causes reconciles from the start of the controller until it ends", async () => {
+  let prompt = (_: string) => {};
+  let ended = 0;
+  const { controller, clock, runs } = start(
+    () => awaitChange,
+    {},
+    (enqueue) => {
+      prompt = (name) => enqueue({ namespace: "n", name });
+      return () => void ended++;
+    },
+  );
+  prompt("x");
+  await clock.advance(1);
+  expect(runs.map(({ key }) => key)).toEqual(["x"]);
+  await controller.drain();
+  expect(ended).toBe(1);
 });

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Cache } from "../cache/cache.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Cancel, type Clock, systemClock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Key, keyText, parseKey } from "../kube/object.ts";
 import type { Log } from "../observability/log.ts";
@@ -38,6 +38,8 @@ export class Controller {
   readonly #heldUntil = new Map<string, number>();
   /** Aborts the reconciles that are under way. */
   readonly #underWay = new Set<(reason: Error) => void>();
+  /** Ends the prompts. */
+  readonly #prompts: Cancel[] = [];
 
   constructor(definition: ControllerDefinition, options: ControllerOptions) {
     this.#definition = definition;
@@ -50,10 +52,12 @@ export class Controller {
   /** Starts to reconcile. Changes are queued even before, so that a standby takes over with all of them in its queue. */
   start(): void {
     this.#options.queue.start((key, run) => this.#work(key, run), this.#definition.maxConcurrentReconciles);
+    for (const prompt of this.#definition.prompts) this.#prompts.push(prompt((key) => this.#options.queue.add(keyText(key))));
   }
 
   /** Starts no more reconciles; resolves when those under way have ended. */
   async drain(): Promise<void> {
+    for (const end of this.#prompts.splice(0)) end();
     await this.#options.queue.drain();
   }
 

@@ -1,6 +1,6 @@
 // The Events of a SampleDB: they follow from the difference between the stored status and the next one.
 import { conditionTypes } from "../../../api/conditions.ts";
-import { reasons } from "../../../api/reasons.ts";
+import { passedOn, reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import type { DescribedEvent } from "../../telling/described-events.ts";
 import { conditionOf, newBlockers } from "../../telling/events.ts";
@@ -11,6 +11,7 @@ export function eventsBetween(before: SampleDBStatus | undefined, now: SampleDBS
     ...readinessChange(before, now),
     ...initializationChange(before, now),
     ...gapClosed(before, now),
+    ...slotsWithoutBackup(before, now),
     ...newBlockers(before, now),
   ];
 }
@@ -40,4 +41,17 @@ function initializationChange(before: SampleDBStatus | undefined, now: SampleDBS
   const [was, is] = [conditionOf(before, conditionTypes.initialized), conditionOf(now, conditionTypes.initialized)];
   if (is?.status !== "True" || was?.status === "True") return [];
   return [{ type: "Normal", reason: reasons.initialized, action: "Initialize", note: is.message }];
+}
+
+/** A slot that waits, or is left out. That a Backup was made is told by the step that made it. */
+function slotsWithoutBackup(before: SampleDBStatus | undefined, { schedules = [] }: SampleDBStatus): DescribedEvent[] {
+  const known = new Set(before?.schedules?.map(({ name, message }) => `${name} ${message}`));
+  return schedules
+    .filter(({ name, message }) => message !== undefined && !known.has(`${name} ${message}`))
+    .map(({ name, reason = "", message = "" }) => ({
+      type: reason === reasons.slotMissed ? "Warning" : "Normal",
+      reason: passedOn(reason),
+      action: "BackUp",
+      note: `schedule ${name}: ${message}`,
+    }));
 }

@@ -49,9 +49,16 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     ...(version === undefined ? {} : { postgresVersion: version }),
     appSecretName: names.applicationSecret,
     services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
+    ...schedulesNow(inputs),
     ...recoverability(inputs),
     ...(blockers.length > 0 ? { blockers } : {}),
   };
+}
+
+/** What was told before stays where nobody looked. */
+function schedulesNow({ db, findings }: StatusInputs): Pick<SampleDBStatus, "schedules"> {
+  const schedules = findings.schedules ?? db.status?.schedules ?? [];
+  return schedules.length > 0 ? { schedules } : {};
 }
 
 function conditionList(inputs: StatusInputs): ConditionNow[] {
@@ -108,6 +115,6 @@ function archiveConditions({ db, findings: { archive } }: StatusInputs): Conditi
 function backupConfigured({ spec }: SampleDB): ConditionNow[] {
   if (spec.backup === undefined) return [];
   const message =
-    "This version of the operator makes a backup for each Backup object. It runs no schedule and removes nothing by retention: make Backups yourself, as by a CronJob, and delete those that are not needed any more.";
+    "This version of the operator makes Backups by schedule, and removes nothing by retention: delete those that are not needed any more.";
   return [{ type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message }];
 }
