@@ -44,4 +44,6 @@ export const conditionTypes = {
   archivingHealthy: "ArchivingHealthy",
   /** Backup and Restore: whether it is over, and how it ended. */
   succeeded: "Succeeded",
+  /** Backup: whether retention removes it, with what lies in the repository. */
+  expiring: "Expiring",
 } as const;

@@ -29,7 +29,7 @@ export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: R
     "others: give the role `sampledb-sampledb-editor` to people who may create Pods there.",
     "",
     "This version archives the write-ahead log where a SampleDB has `spec.backup`, and makes Backups ([backups](backups.md)). It checks and stores Restores, and",
-    "schedules and retention in `spec.backup`, and does not act on them: they say so in a",
+    "schedules in `spec.backup`, and does not act on them: they say so in a",
     `condition (\`${conditionTypes.succeeded}\` of a Restore, \`${conditionTypes.backupConfigured}\` of a SampleDB) with the reason \`${reasons.notSupported}\`.`,
     "",
     "| kind | short name | roles | size of the CRD |",

@@ -201,7 +201,7 @@ export const conditionReasons = {
     name: "NotSupportedByThisVersion",
     where: ["Ready", "UpToDate", "BackupConfigured", "Succeeded"],
     meaning:
-      "The spec asks for something that this version of the operator does not do: schedules and retention of backups, restores, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before, and a Backup is made for each object of that kind.",
+      "The spec asks for something that this version of the operator does not do: schedules of backups, restores in place, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before, and a Backup is made for each object of that kind.",
     wayOut:
       "Make Backups yourself, as by a CronJob. For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
   },

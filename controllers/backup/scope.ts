@@ -12,6 +12,7 @@ import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
 import { jobs } from "../kinds/kubernetes.ts";
 import { type Backup, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import type { Patience } from "../patience.ts";
+import type { Permits } from "../permits/permits.ts";
 import type { BackgroundQuestions } from "../repository/background-questions.ts";
 import type { ProgressQuestion, RunProgress } from "../repository/run-progress.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
@@ -22,6 +23,7 @@ export interface Dependencies {
   readonly authority: Authority;
   readonly images: Images;
   readonly patience: Patience;
+  readonly permits: Permits;
   readonly progress: BackgroundQuestions<RunProgress>;
   readonly progressQuestion: ProgressQuestion;
   readonly now: () => Date;

@@ -17,6 +17,7 @@ import { type Dependencies, openScope, type Scope } from "./scope.ts";
 import { findSource } from "./source.ts";
 import { failed, type RestoreState, waiting } from "./state.ts";
 import { computeStatus } from "./status.ts";
+import { notItsTurn } from "./turn.ts";
 
 /** No watch tells how far it is, or that a node is lost. */
 const lookAgainSeconds = 5;
@@ -57,7 +58,8 @@ async function goOn(scope: Scope): Promise<RestoreState> {
   const source = findSource(scope);
   if (source.kind !== "found") return source;
   const { systemIdentifier } = restore.status ?? {};
-  return systemIdentifier === undefined ? await begin(scope, source) : await handOver(scope, source, systemIdentifier);
+  if (systemIdentifier !== undefined) return await handOver(scope, source, systemIdentifier);
+  return (await notItsTurn(scope, source)) ?? (await begin(scope, source));
 }
 
 const inPlace =

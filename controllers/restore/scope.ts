@@ -11,6 +11,7 @@ import { type FoundJob, findJob, type JobContext } from "../jobs/runner.ts";
 import { persistentVolumeClaims } from "../kinds/kubernetes.ts";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import type { Patience } from "../patience.ts";
+import type { Permits } from "../permits/permits.ts";
 import type { BackgroundQuestions } from "../repository/background-questions.ts";
 import type { ProgressQuestion, RunProgress } from "../repository/run-progress.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
@@ -23,6 +24,7 @@ export interface Dependencies {
   readonly passwords: Passwords;
   readonly images: Images;
   readonly patience: Patience;
+  readonly permits: Permits;
   readonly progress: BackgroundQuestions<RunProgress>;
   readonly progressQuestion: ProgressQuestion;
   readonly now: () => Date;

@@ -20,6 +20,9 @@ export interface Asked {
   readonly type?: "full" | "diff" | "incr";
   readonly uid?: string;
   readonly label?: string;
+  /** For an expiry: those that go with it. */
+  readonly dependents?: readonly string[];
+  readonly currentStanza?: string;
   /** For a backup; the first one is told to be the primary. */
   readonly instances?: readonly Instance[];
   /** Whose certificate the run has. */
@@ -159,7 +162,9 @@ export class Stage {
     task,
     type = "full",
     uid = "",
-    label = "",
+    label,
+    dependents = [],
+    currentStanza = stanza,
     instances: named = ["orders-0"],
     as = "backup",
     env = {},
@@ -170,7 +175,7 @@ export class Stage {
     const options = ["repo1-bundle=y", "repo1-block=y", "start-fast=y", "process-max=1", "backup-standby=prefer", "archive-timeout=10"];
     const text = ["[global]", ...this.#settings, ...options, `[${stanza}]`, ...lines, ""].join("\n");
     this.containers.write("run/repository/pgbackrest.conf", text);
-    const run = { task, stanza, type, uid, label, instances: asked, operator: "shop/orders/operator" };
+    const run = { task, stanza, type, uid, label, dependents, currentStanza, instances: asked, operator: "shop/orders/operator" };
     this.containers.write("run/repository/run.json", JSON.stringify(run));
     await this.certify(as, "run/tls");
     this.containers.write("message", "");

@@ -124,6 +124,6 @@ function archiveConditions({ db, findings: { archive } }: StatusInputs): Conditi
 function backupConfigured({ spec }: SampleDB): ConditionNow[] {
   if (spec.backup === undefined) return [];
   const message =
-    "This version of the operator makes a backup for each Backup object. It runs no schedule and removes nothing by retention: make Backups yourself, as by a CronJob, and delete those that are not needed any more.";
+    "This version of the operator makes a backup for each Backup object. It runs no schedule: make Backups yourself, as by a CronJob, with deletionPolicy Delete where retention shall remove them.";
   return [{ type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message }];
 }
