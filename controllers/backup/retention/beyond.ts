@@ -38,7 +38,7 @@ export function goingOf(policy: Policy, uid: string, backups: readonly Backup[])
   }));
 }
 
-/** `good`: those that count, in the order of their end. An undefined policy keeps everything. */
+/** The oldest first. `good`: those that count, in the order of their end. An undefined policy keeps everything. */
 function headsThatGo(policy: Policy | undefined, chains: ReadonlyMap<string, readonly Backup[]>, good: readonly Backup[]): Backup[] {
   const last = good.at(-1);
   if (!policy || !last) return [];
@@ -46,7 +46,8 @@ function headsThatGo(policy: Policy | undefined, chains: ReadonlyMap<string, rea
   const fulls = good.filter((backup) => isFull(backup) && mayGo(backup)).toReversed();
   const kept = new Set([...fulls.slice(0, policy.fullBackupCount), ...withinPeriod(policy, fulls, endOf(last))]);
   const failed = [...chains.values()].flat().filter((backup) => hasFailed(backup) && isRemovable(backup) && byEnd(backup, last) < 0);
-  return [...fulls.filter((full) => !kept.has(full) && chainName(full) !== chainName(last)), ...failed];
+  const going = fulls.filter((full) => !kept.has(full) && chainName(full) !== chainName(last));
+  return [...going.toReversed(), ...failed];
 }
 
 /** The same for a full backup and all that build on it: their labels begin with its label. A failed one is alone. */
