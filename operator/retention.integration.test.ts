@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { succeeded } from "../controllers/backup/backup.fixture.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
-import { type Backup, backups, restores } from "../controllers/kinds/sampledb-io.ts";
+import { type Backup, backups, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { installKinds } from "../controllers/sampledb/stage.fixture.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../runtime/kube/test-connection.fixture.ts";
@@ -157,4 +157,16 @@ test("as many run at once as the limits allow, and what waits says for whom", as
   await stage.becomes(backups, "morning", "WaitsForTurn");
   await client.delete(restores, stage.databases.key("urgent"));
   await stage.jobOf("morning", "backup");
+});
+
+test("the repository outlives a SampleDB with the policy Delete while good Backups lie in it", async () => {
+  await using stage = await BackupStage.open("outlived", client, proxy);
+  await stage.backedUp("only");
+  await stage.databases.change({ deletionPolicy: "Delete" });
+  await client.delete(sampledbs, stage.databases.key("orders"));
+  await stage.databases.gone(sampledbs, "orders");
+  await stage.databases.gone(kinds.persistentVolumeClaims, "data-orders-0");
+  const claim = await client.get(kinds.persistentVolumeClaims, stage.databases.key("orders-repository"));
+  expect(claim.metadata.deletionTimestamp).toBeUndefined();
+  expect(await client.find(kinds.configMaps, stage.databases.key("orders-repository"))).toBeDefined();
 });
