@@ -14,7 +14,9 @@ export const backupSpec = withRules(
     deletionPolicy: z
       .enum(["Retain", "Delete"])
       .default("Retain")
-      .describe("Whether deleting this object also deletes what lies in the repository."),
+      .describe(
+        "Whether what lies in the repository goes with this object. With Retain neither retention nor deleting this object removes it.",
+      ),
   }),
   {
     rule: "self.sampleDBName == oldSelf.sampleDBName",

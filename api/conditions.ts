@@ -37,7 +37,6 @@ export const conditionTypes = {
   /** SampleDB: every instance runs as the spec asks. */
   upToDate: "UpToDate",
   /** SampleDB: whether this version makes the backups that `spec.backup` asks for. */
-  backupConfigured: "BackupConfigured",
   /** SampleDB with `spec.backup`: a file can be written to the repository, read and deleted. */
   repositoryReachable: "RepositoryReachable",
   /** SampleDB with `spec.backup`: the write-ahead log reaches the repository. */
@@ -46,4 +45,6 @@ export const conditionTypes = {
   walComplete: "WALComplete",
   /** Backup and Restore: whether it is over, and how it ended. */
   succeeded: "Succeeded",
+  /** Backup: whether retention removes it, with what lies in the repository. */
+  expiring: "Expiring",
 } as const;

@@ -161,11 +161,25 @@ const backup = withRules(
     schedules: listMap(z.array(schedule).max(16), "name").optional().describe("When Backups are made by themselves."),
     retention: z
       .object({
-        fullBackupCount: z.int().min(1).max(1000).default(2).describe("How many full backups are kept, with all that build on them."),
-        periodDays: z.int().min(1).max(3650).optional().describe("For how many days a backup is kept."),
+        fullBackupCount: z
+          .int()
+          .min(1)
+          .max(1000)
+          .default(2)
+          .describe(
+            "How many full backups are kept, with all that build on them. Backups with deletionPolicy Retain stay as well, and do not count.",
+          ),
+        periodDays: z
+          .int()
+          .min(1)
+          .max(3650)
+          .optional()
+          .describe("For how many days back every moment can be restored: what that needs is kept."),
       })
       .default({ fullBackupCount: 2 })
-      .describe("What is kept. A backup stays while either rule keeps it, and the last good one always stays."),
+      .describe(
+        "What is kept of the Backups with deletionPolicy Delete. One stays while either rule keeps it, and the last good one always stays.",
+      ),
   }),
   unchanging(
     "encryptionSecretName",

@@ -1,5 +1,6 @@
 // The watches of the operator: kinds, selectors and indexes, declared once for all controllers, before any controller is added.
 import { ownTrialAnnotation } from "../api/annotations.ts";
+import { conditionTypes } from "../api/conditions.ts";
 import { labelNames } from "../api/labels.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import type { Key, KubeObject } from "../runtime/kube/object.ts";
@@ -26,7 +27,7 @@ import {
   services,
   statefulSets,
 } from "./kinds/kubernetes.ts";
-import { backups, restores, sampledbs } from "./kinds/sampledb-io.ts";
+import { type Backup, backups, restores, sampledbs } from "./kinds/sampledb-io.ts";
 
 /** Index by `namespace/name` of the SampleDB. Of Pods: the instances. Of claims: those with data. Of Jobs and Backups: all of the database. */
 export const byDatabase = "database";
@@ -34,6 +35,8 @@ export const byDatabase = "database";
 export const byRepository = "repository";
 /** Index of Pods by `namespace/name` of their Job. */
 export const byJob = "job";
+/** Index of Backups: those that are not over, all under one value. */
+export const openBackups = "open-backups";
 /** Index of Jobs: the running trials of changes that a newer operator made by itself, all under one value. */
 export const ownTrials = "own-trials";
 
@@ -42,13 +45,19 @@ const labelSelector = selectorOf(managedBy);
 
 export function declareWatches(cache: Cache): void {
   for (const resource of [sampledbs, restores] as readonly Resource[]) cache.watch(resource);
-  cache.watch(backups, { indexes: { [byDatabase]: ({ metadata, spec }) => [`${metadata.namespace}/${spec.sampleDBName}`] } });
+  const ofBackup = ({ metadata, spec }: Backup) => [`${metadata.namespace}/${spec.sampleDBName}`];
+  cache.watch(backups, { indexes: { [byDatabase]: ofBackup, [openBackups]: (backup) => (isOver(backup) ? [] : [openBackups]) } });
   cache.watch(pods, { labelSelector, indexes: { [byDatabase]: ofInstances, [byRepository]: ofRepository, [byJob]: jobOf } });
   cache.watch(persistentVolumeClaims, { labelSelector, indexes: { [byDatabase]: ofData } });
   cache.watch(jobs, { labelSelector, indexes: { [byDatabase]: databaseText, [ownTrials]: runningOwnTrial } });
   cache.watch(endpointSlices, { labelSelector: selectorOf(sliceLabels) });
   const others = [services, serviceAccounts, roles, roleBindings, podDisruptionBudgets, statefulSets, deployments, configMaps];
   for (const resource of others as readonly Resource[]) cache.watch(resource, { labelSelector });
+}
+
+function isOver({ status }: Backup): boolean {
+  const told = status?.conditions?.find(({ type }) => type === conditionTypes.succeeded)?.status;
+  return told === "True" || told === "False";
 }
 
 /** The SampleDB that an object belongs to, by its label. */

@@ -4,6 +4,8 @@ import { succeeded } from "../controllers/backup/backup.fixture.ts";
 import { backupController } from "../controllers/backup/controller.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { type Backup, backups, type Restore, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
+import { CachedPermits } from "../controllers/permits/cached-permits.ts";
+import type { Limits } from "../controllers/permits/turns.ts";
 import { BackgroundQuestions } from "../controllers/repository/background-questions.ts";
 import type { RunProgress } from "../controllers/repository/run-progress.ts";
 import { restoreController } from "../controllers/restore/controller.ts";
@@ -12,21 +14,30 @@ import type { FaultProxy } from "../e2e/faults/fault-proxy.ts";
 import type { KubeClient } from "../runtime/kube/client.ts";
 import { eventually } from "../tools/eventually.ts";
 
+const plenty: Limits = { backups: 9, restores: 9, perStore: 9 };
+
 type Told = Backup | Restore;
 
 export class BackupStage implements AsyncDisposable {
   readonly databases: DatabaseStage;
   readonly client: KubeClient;
+  readonly limits: Limits;
 
-  private constructor(databases: DatabaseStage) {
+  private constructor(databases: DatabaseStage, limits: Limits) {
     this.databases = databases;
+    this.limits = limits;
     this.client = databases.client;
   }
 
-  static async open(namespace: string, client: KubeClient, proxy: FaultProxy): Promise<BackupStage> {
-    const stage = new BackupStage(await DatabaseStage.open(namespace, client, proxy));
+  static async open(
+    namespace: string,
+    client: KubeClient,
+    proxy: FaultProxy,
+    { limits = plenty, backup = {} }: { readonly limits?: Limits; readonly backup?: object } = {},
+  ): Promise<BackupStage> {
+    const stage = new BackupStage(await DatabaseStage.open(namespace, client, proxy), limits);
     await stage.run();
-    await stage.databases.create({ backup: {} });
+    await stage.databases.create({ backup });
     await stage.databases.settle("orders-0");
     await eventually("its repository is made", 30_000, () => client.find(kinds.configMaps, stage.databases.key("orders-repository")));
     return stage;
@@ -37,7 +48,8 @@ export class BackupStage implements AsyncDisposable {
       images,
       beside: ({ cache, events, authority, passwords, patience, now }) => {
         const progress = new BackgroundQuestions<RunProgress>(now);
-        const deps = { cache, events, authority, passwords, patience, now, images, progress, progressQuestion: () => undefined };
+        const permits = new CachedPermits(cache, this.limits, now);
+        const deps = { cache, events, authority, passwords, patience, permits, now, images, progress, progressQuestion: () => undefined };
         return [backupController(deps, {}), restoreController(deps, {})];
       },
     });

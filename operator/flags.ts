@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { majors } from "../api/sampledb.ts";
 import { type DatabaseAccess, databaseAccesses } from "../controllers/patroni/dial.ts";
+import type { Limits } from "../controllers/permits/turns.ts";
 import { postgresReference } from "../images/names.ts";
 import { type LogLevel, logLevels } from "../runtime/observability/log.ts";
 
@@ -17,6 +18,9 @@ const flags = {
   "leader-election-namespace": ["NAMESPACE", "", "the lease's namespace; the operator's own if left out"],
   "watch-namespaces": ["NAMES", "", "namespaces to work in, with commas between them; all if left out (also WATCH_NAMESPACE)"],
   "max-concurrent-reconciles": ["NUMBER", "4", "how many objects of a kind are worked on at a time"],
+  "max-concurrent-backups": ["NUMBER", "20", "how many backups run at once in all; the others wait, and namespaces take turns"],
+  "max-concurrent-restores": ["NUMBER", "20", "how many restores run at once in all; they come before backups"],
+  "max-concurrent-runs-per-store": ["NUMBER", "10", "how many backups and restores run at once on one bucket, or on one volume"],
   "database-access": [
     databaseAccesses.join("|"),
     "",
@@ -45,6 +49,8 @@ export interface Settings {
   /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly maxConcurrentReconciles: number;
+  /** How many backups and restores run at once. */
+  readonly runLimits: Limits;
   readonly databaseAccess: DatabaseAccess;
   readonly webhooks: boolean;
   readonly webhookAddress: string;
@@ -80,6 +86,11 @@ export function parseFlags(args: readonly string[], environment: Readonly<Record
       leaderElectionNamespace: text("leader-election-namespace") || undefined,
       namespaces,
       maxConcurrentReconciles: count("--max-concurrent-reconciles", text("max-concurrent-reconciles")),
+      runLimits: {
+        backups: count("--max-concurrent-backups", text("max-concurrent-backups")),
+        restores: count("--max-concurrent-restores", text("max-concurrent-restores")),
+        perStore: count("--max-concurrent-runs-per-store", text("max-concurrent-runs-per-store")),
+      },
       databaseAccess: choice("--database-access", text("database-access") || usualAccess(environment), databaseAccesses),
       webhooks: choice("ENABLE_WEBHOOKS", environment["ENABLE_WEBHOOKS"] || "true", ["true", "false"]) === "true",
       webhookAddress: text("webhook-bind-address"),

@@ -15,6 +15,7 @@ import type { SampleDB } from "../controllers/kinds/sampledb-io.ts";
 import { Patience } from "../controllers/patience.ts";
 import { type Dial, dialFor } from "../controllers/patroni/dial.ts";
 import { PatroniApi } from "../controllers/patroni/patroni-api.ts";
+import { CachedPermits } from "../controllers/permits/cached-permits.ts";
 import { BackgroundQuestions } from "../controllers/repository/background-questions.ts";
 import { archiveQuestions } from "../controllers/repository/questions.ts";
 import { Reports } from "../controllers/repository/reports.ts";
@@ -130,6 +131,7 @@ export async function runOperator(process: Process): Promise<void> {
   reportBackups(metrics, { cache, leads });
   const backup = {
     ...{ cache, events, authority, patience, now, images: settings.postgresImages },
+    permits: new CachedPermits(cache, settings.runLimits, now),
     progress: new BackgroundQuestions<RunProgress>(now),
     progressQuestion: progressQuestion(authority, dial),
   };

@@ -23,6 +23,15 @@ export const backupReasons = {
     wayOut: "Nothing: it begins by itself. To have it sooner, delete the Backup that it waits for.",
     commands: ["kubectl get backups"],
   },
+  turnAwaited: {
+    name: "WaitsForTurn",
+    where: ["Succeeded"],
+    meaning:
+      "As many backups or restores run as the operator allows, in all or for this store. The message says what runs, and how many are before it. Namespaces take turns, and Restores come before Backups.",
+    wayOut:
+      "Nothing: it begins by itself. The operator's flags `--max-concurrent-backups`, `--max-concurrent-restores` and `--max-concurrent-runs-per-store` set the limits.",
+    commands: ["kubectl get backups,restores --all-namespaces"],
+  },
   databaseMissing: {
     name: "DatabaseMissing",
     where: ["Succeeded", "event"],
@@ -140,11 +149,50 @@ export const backupReasons = {
     wayOut: "Wait. To let the object go and keep what lies in the repository, set `deletionPolicy` to Retain.",
     commands: [`kubectl patch backup BACKUP --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`],
   },
+  retentionChanged: {
+    name: "RetentionChanged",
+    where: ["Expiring", "event"],
+    meaning:
+      "Expiring is True. `spec.backup.retention` or a Backup's `deletionPolicy` was changed, and by the new rules this Backup is too many. It goes after the next Backup that succeeds, an hour after this was told at the earliest.",
+    wayOut: "To keep it: set its `deletionPolicy` to Retain, or raise `spec.backup.retention` of the SampleDB.",
+    commands: [`kubectl patch backup BACKUP --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`],
+  },
+  beyondRetention: {
+    name: "BeyondRetention",
+    where: ["Expiring"],
+    meaning:
+      "Expiring is True. `spec.backup.retention` keeps it no longer, or it has failed and a later one succeeded. It goes now, or when the message's hindrance is over: a Restore that reads, or another Job on the repository.",
+    wayOut: "Nothing. To keep it, set its `deletionPolicy` to Retain.",
+    commands: [`kubectl patch backup BACKUP --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`],
+  },
+  artefactExpiring: {
+    name: "ArtefactExpiring",
+    where: ["Expiring"],
+    meaning:
+      "Expiring is True. A Job removes it from the repository, with the write-ahead log that only it needed. Restores wait meanwhile.",
+    wayOut: "Nothing: it is too late to keep it.",
+    commands: [pod],
+  },
+  artefactExpired: {
+    name: "ArtefactExpired",
+    where: ["Expiring", "event"],
+    meaning: "Expiring is True. What lay in the repository is gone, and the object goes next.",
+    wayOut: nothing,
+  },
+  expiryFailed: {
+    name: "ExpiryFailed",
+    where: ["Expiring", "event"],
+    meaning:
+      "Expiring is False. Retention could not remove it from the repository; the message says why. Nothing else was touched. The operator tries again after ten minutes.",
+    wayOut:
+      "Mend what the message names. If something in the repository builds on it that has no Backup any more, set its `deletionPolicy` to Retain: it stays then.",
+    commands: [describe],
+  },
   artefactNeeded: {
     name: "ArtefactNeeded",
     where: ["Succeeded", "event"],
     meaning:
-      "The Backup is being deleted, and can't be removed from the repository: others build on it, or it is the last good one. The message says which.",
+      "The Backup is being deleted, and can't be removed from the repository: others build on it, a Restore reads it, or it is the last good one. The message says which.",
     wayOut:
       "Delete those that build on it first. For the last good one: make another Backup first, or delete the SampleDB. Or set `deletionPolicy` to Retain, and the object goes while the artefact stays.",
     commands: [`kubectl patch backup BACKUP --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`],

@@ -199,10 +199,10 @@ export const conditionReasons = {
   },
   notSupported: {
     name: "NotSupportedByThisVersion",
-    where: ["Ready", "UpToDate", "BackupConfigured", "Succeeded"],
+    where: ["Ready", "UpToDate", "Succeeded"],
     meaning:
-      "The spec asks for something that this version of the operator does not do: retention of backups, restores in place, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before, and a Backup is made for each object of that kind.",
+      "The spec asks for something that this version of the operator does not do: restores in place, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before.",
     wayOut:
-      "Delete Backups that are not needed any more yourself. For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
+      "Restore into a new SampleDB. For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
   },
 } as const satisfies Descriptions;

@@ -24,7 +24,8 @@ export const restoreReasons = {
   sourceNotReady: {
     name: "SourceNotReady",
     where: ["Succeeded"],
-    meaning: "The Backup is still being made. The Restore begins when it has succeeded.",
+    meaning:
+      "The Backup is still being made, or retention removes an older one from the same archive. The Restore begins when that is over.",
     wayOut: nothing,
   },
   sourceBad: {

@@ -7,7 +7,7 @@ import { keyOf } from "../../runtime/kube/object.ts";
 import { backupsOf, hasEnded } from "../database/backups.ts";
 import { backupComponent } from "../desired/backup.ts";
 import { type Job, jobs, type Pod, pods } from "../kinds/kubernetes.ts";
-import { type Backup, backups } from "../kinds/sampledb-io.ts";
+import { type Backup, backups, sampledbs } from "../kinds/sampledb-io.ts";
 import { databaseOf } from "../watches.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Dependencies } from "./scope.ts";
@@ -18,12 +18,27 @@ const backupChanged = anyOf<Backup>(
   whenChanged((now, before) => JSON.stringify(now.metadata.finalizers) !== JSON.stringify(before.metadata.finalizers)),
 );
 
+/** What retention looks at: that a Backup has ended, whether it may go, and that one is gone. */
+const concernsOthers = anyOf<Backup>(
+  generationChanged,
+  whenChanged((now, before) => hasEnded(now) !== hasEnded(before)),
+);
+
 export function backupController(deps: Dependencies, options: ReconcileOptions): ControllerDefinition {
   /** All Backups of the database that are not over: the end of one Job lets the next begin. */
   const open = (object: Job | Pod) => databaseOf(object).flatMap((database) => backupsOf(deps.cache, database).filter(isOpen).map(keyOf));
+  /** The others of the database: one that succeeded may be the last that an older one was kept for. */
+  const siblings = ({ metadata: { namespace = "" }, spec }: Backup) =>
+    backupsOf(deps.cache, { namespace, name: spec.sampleDBName }).filter(hasEnded).map(keyOf);
   return ControllerBuilder.for("backup", backups, backupChanged)
     .owns(jobs)
     .watches(jobs, (job) => (job.metadata.annotations?.[taskAnnotation] === undefined ? [] : open(job)))
+    .watches(backups, siblings, concernsOthers)
+    .watches(
+      sampledbs,
+      ({ metadata: { namespace = "", name } }) => backupsOf(deps.cache, { namespace, name }).map(keyOf),
+      generationChanged,
+    )
     .watches(pods, (pod) => (pod.metadata.labels?.[labelNames.component] === backupComponent ? open(pod) : []))
     .reconcile((request) => reconcile(request, deps), options);
 }

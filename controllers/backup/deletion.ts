@@ -5,16 +5,18 @@ import { conditionsNow } from "../../runtime/controller/conditions.ts";
 import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
 import { Forbidden } from "../../runtime/kube/errors.ts";
-import { readersOf, whyNeeded } from "../database/backups.ts";
+import { dependentsOf, readersOf, whyNeeded } from "../database/backups.ts";
 import { isArchived } from "../desired/store.ts";
 import { namespaces } from "../kinds/kubernetes.ts";
-import { backups, restores } from "../kinds/sampledb-io.ts";
+import { backups, type Restore, restores } from "../kinds/sampledb-io.ts";
+import { hasFailed, hasNothing } from "./retention/beyond.ts";
+import { expired, hasExpired, wordsOf } from "./retention/expiry.ts";
 import { begin, follow, release, taskOf } from "./run.ts";
 import type { Scope } from "./scope.ts";
-import type { BackupState } from "./state.ts";
 
 /** The Job goes first: the API server deletes it in the background. */
 const goesSeconds = 2;
+const soonSeconds = 1;
 /** What keeps the artefact may end by itself, as when another Backup succeeds. */
 const lookAgainSeconds = 10;
 /** A store that is away may be back then. */
@@ -27,7 +29,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     await release(scope, run); // its Pod is told to end; what it had copied is removed by the next expiry
     return after(goesSeconds);
   }
-  const stays = backup.spec.deletionPolicy === "Retain" || label === undefined;
+  const hasLeftNothing = label === undefined && !(hasFailed(backup) && !hasNothing(backup) && db && isArchived(db));
+  const stays = backup.spec.deletionPolicy === "Retain" || hasLeftNothing || hasExpired(backup);
   if (stays || (await namespaceGoes(scope))) {
     if (!run) return finished;
     await release(scope, run);
@@ -36,19 +39,24 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   if (run) {
     const stands = follow(scope, run);
     if (stands === "expired") {
-      await release(scope, run);
-      return finished;
+      await expired(scope); // with the same Job, those may be gone that build on it
+      return after(soonSeconds);
     }
-    if (stands !== "lost" && stands.kind === "running") return await tell(scope, reasons.artefactRemoving, removing);
+    if (stands !== "lost" && stands.kind === "running") return await tell(scope, reasons.artefactRemoving, removing, { isClaimed: true });
     await release(scope, run); // it can be repeated
-    return await tell(scope, reasons.artefactRemoving, `${removing}; it is tried again: ${wordsOf(stands)}`, tryAgainSeconds);
+    return await tell(scope, reasons.artefactRemoving, `${removing}; it is tried again: ${wordsOf(stands)}`, { seconds: tryAgainSeconds });
   }
   if (!(db && isArchived(db))) return await tell(scope, reasons.artefactNeeded, unreachable);
-  const needed = whyNeeded(backup, scope.siblings, readersOf(backup, deps.cache.watched(restores).list()));
+  const whyStays = (all: readonly Restore[]) => label && whyNeeded(backup, scope.siblings, readersOf(backup, all));
+  const needed = whyStays(deps.cache.watched(restores).list());
   if (needed) return await tell(scope, reasons.artefactNeeded, needed);
   if (lock) return await tell(scope, reasons.artefactRemoving, `${removing}, when Job ${lock.metadata.name} has ended`);
-  await begin(scope, db, { task: "expire", label });
-  return await tell(scope, reasons.artefactRemoving, removing);
+  // The claim first, then the live look: a Restore looks for the claim before it begins.
+  const claimed = await tell(scope, reasons.artefactRemoving, removing, { isClaimed: true });
+  const readNow = whyStays((await scope.client.list(restores, { namespace: scope.key.namespace })).items);
+  if (readNow) return await tell(scope, reasons.artefactNeeded, readNow);
+  await begin(scope, db, { task: "expire", dependents: dependentsOf(backup, scope.siblings) });
+  return claimed;
 }
 
 /** Nothing can be made in such a namespace, so the artefact stays. An object that waits would keep the namespace from going. */
@@ -64,20 +72,20 @@ const removing = "what lies in the repository is being removed";
 const unreachable =
   "what lies in the repository can't be removed, because the SampleDB is gone or has no spec.backup; set deletionPolicy to Retain to let this object go";
 
-const wordsOf = (stands: BackupState | "lost") =>
-  stands === "lost" ? "its Pod was lost" : "message" in stands ? stands.message : stands.kind;
-
-/** Only the condition changes: the rest says what lies in the repository. */
+/** Only the conditions change: the rest says what lies in the repository. */
 async function tell(
   { backup, objects, deps }: Scope,
   reason: typeof reasons.artefactRemoving | typeof reasons.artefactNeeded,
   message: string,
-  seconds = lookAgainSeconds,
+  { seconds = lookAgainSeconds, isClaimed = false } = {},
 ): Promise<Result> {
   const before = backup.status?.conditions;
   const status = before?.find(({ type }) => type === conditionTypes.succeeded)?.status ?? "Unknown";
-  const now = { type: conditionTypes.succeeded, status, reason, message };
-  const conditions = conditionsNow(before, [now], backup.metadata.generation, deps.now);
-  await objects.applyStatus(backups, backup, { ...backup.status, conditions });
+  const claim = { type: conditionTypes.expiring, status: "True", reason: reasons.artefactExpiring, message } as const;
+  const now = [{ type: conditionTypes.succeeded, status, reason, message }, ...(isClaimed ? [claim] : [])];
+  await objects.applyStatus(backups, backup, {
+    ...backup.status,
+    conditions: conditionsNow(before, now, backup.metadata.generation, deps.now),
+  });
   return after(seconds);
 }

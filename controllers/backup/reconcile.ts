@@ -7,11 +7,13 @@ import { after, awaitChange, type Result } from "../../runtime/controller/result
 import { hasEnded } from "../database/backups.ts";
 import { isArchived, pgBackRestFile, stanzaIn } from "../desired/store.ts";
 import { type Backup, backups } from "../kinds/sampledb-io.ts";
+import { backupOperation } from "../permits/cached-permits.ts";
 import { deletion } from "./deletion.ts";
 import { hindrance } from "./hindrances.ts";
+import { retention } from "./retention/expiry.ts";
 import { begin, follow, release, taskOf } from "./run.ts";
 import { type Dependencies, openScope, type Scope } from "./scope.ts";
-import { type BackupState, failed } from "./state.ts";
+import { type BackupState, failed, waiting } from "./state.ts";
 import { computeStatus } from "./status.ts";
 
 /** No watch tells that a backup has gone on, or that a node is lost. */
@@ -32,8 +34,8 @@ export async function reconcile(request: Request, deps: Dependencies): Promise<R
 async function keep(scope: Scope): Promise<Result> {
   const { backup, run } = scope;
   if (hasEnded(backup)) {
-    if (run) await release(scope, run); // the stored status has its outcome
-    return awaitChange;
+    if (run && taskOf(run) !== "expire") await release(scope, run); // the stored status has its outcome
+    return await retention(scope);
   }
   const state = await goOn(scope);
   await tell(scope, state);
@@ -57,7 +59,10 @@ async function goOn(scope: Scope): Promise<BackupState> {
   if (stopped) return stopped;
   if (!(db && isArchived(db))) throw new Error("a Backup that can begin has a SampleDB with a repository");
   if (hasBegun && scope.lock) return looking; // the lost Job still goes, or another Backup was faster
-  if (!hasBegun) return await begin(scope, db, { task: "backup" });
+  if (!hasBegun) {
+    const permit = await scope.deps.permits.ask(backupOperation(scope.deps.cache, backup));
+    return permit.granted ? await begin(scope, db, { task: "backup" }) : waiting(reasons.turnAwaited, permit.message);
+  }
   const begun = await begin(scope, db, { task: "adopt" });
   return begun.kind === "running" ? looking : begun;
 }

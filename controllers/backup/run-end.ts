@@ -40,6 +40,7 @@ const failures = {
   WALNotArchived: reasons.segmentNotArchived,
   BackupLost: reasons.backupLost,
   BackupRunning: reasons.backupRunning,
+  BackupNeeded: reasons.artefactNeeded,
   BackupFailed: reasons.backupFailed,
 } as const;
 

@@ -18,33 +18,60 @@ import {
 import { identityOf } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { ownImage } from "../desired/own-image.ts";
-import { type Archived, majorIn, pgBackRestFile, stanzaIn } from "../desired/store.ts";
+import { type Archived, isStanza, majorIn, pgBackRestFile, stanzaIn, uidIn } from "../desired/store.ts";
 import { certificateLifetimeMs, followRun, releaseRun } from "../jobs/run.ts";
 import type { FoundJob } from "../jobs/runner.ts";
 import { configMaps, jobs, secrets } from "../kinds/kubernetes.ts";
+import type { Backup } from "../kinds/sampledb-io.ts";
 import { packSpec } from "../repository/packed-spec.ts";
 import { parseRunEnd } from "./run-end.ts";
 import type { Scope } from "./scope.ts";
 import { type BackupState, failed, waiting } from "./state.ts";
 
 /** What a Job is to do, as far as the caller chooses it. */
-export type Task = { readonly task: "backup" } | { readonly task: "adopt" } | { readonly task: "expire"; readonly label: string };
+export type Task =
+  | { readonly task: "backup" | "adopt" }
+  /** `dependents`: Backups that build on it and go with it. */
+  | { readonly task: "expire"; readonly dependents: readonly Backup[] };
 
 /** Makes the Job. The certificate and the ConfigMap come first: the Pod mounts them. */
 export async function begin(scope: Scope, db: Archived, task: Task): Promise<BackupState> {
   const { backup, objects, deps, repository } = scope;
   const certificate = await deps.authority.certificateForBackup(identityOf(db), certificateLifetimeMs(longestRunSeconds));
   if (!certificate) return waiting(reasons.databaseDown, `the certificates of SampleDB ${db.metadata.name} are not known yet`);
-  const stanza = stanzaIn(repository?.data?.[pgBackRestFile] ?? "");
+  const current = repository?.data?.[pgBackRestFile] ?? "";
+  const configuration = task.task === "backup" ? current : configurationFor(backup, db, current);
+  const stanza = stanzaIn(configuration);
   const common = { stanza, uid: backup.metadata.uid ?? "", operator: certificateName(identityOf(db), "operator") };
-  const run: Run =
-    task.task === "backup"
-      ? { ...common, ...task, type: pgBackRestType[backup.spec.type], instances: instancesOf(scope, db), spec: packSpec(db.spec) }
-      : { ...common, ...task };
+  const run = { ...common, ...askedOf(scope, db, task, stanzaIn(current)) };
   await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
-  await objects.apply(configMaps, backupConfig(backup, db, run, repository?.data?.[pgBackRestFile] ?? ""));
+  await objects.apply(configMaps, backupConfig(backup, db, run, configuration));
   await objects.apply(jobs, backupJob(backup, db, run, ownImage(deps.images, majorIn(stanza))));
   return { kind: "running", reason: reasons.runPreparing, message: "its Pod is being made" };
+}
+
+type Asked<Of = Run> = Of extends Run ? Omit<Of, "stanza" | "uid" | "operator"> : never;
+
+function askedOf(scope: Scope, db: Archived, task: Task, currentStanza: string): Asked {
+  const { spec, status } = scope.backup;
+  switch (task.task) {
+    case "backup":
+      return { task: "backup", type: pgBackRestType[spec.type], instances: instancesOf(scope, db), spec: packSpec(db.spec) };
+    case "adopt":
+      return { task: "adopt" };
+    case "expire": {
+      const dependents = task.dependents.flatMap((each) => each.status?.label ?? []);
+      return { task: "expire", label: status?.label, dependents, currentStanza };
+    }
+  }
+}
+
+/** The repository's configuration for the archive in which this Backup lies: an earlier one, where the archive began anew since then. */
+function configurationFor({ status }: Backup, db: Archived, current: string): string {
+  const stanza = status?.repository?.stanza ?? "";
+  if (!isStanza(stanza)) return current;
+  const folder = current.replaceAll(db.metadata.uid ?? "", uidIn(stanza)); // in a bucket, each SampleDB has its own
+  return folder.replace(/\[[^\]]+\]\s*$/, `[${stanza}]\n`);
 }
 
 /** Only living ones: pgBackRest waits for minutes for one that does not answer. The primary comes first. */

@@ -9,10 +9,12 @@ import { type FoundJob, findJob } from "../jobs/runner.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
 import { jobs } from "../kinds/kubernetes.ts";
 import { type Backup, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
+import type { Permits } from "../permits/permits.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
 
 export interface Dependencies extends RunDependencies {
   readonly events: DescribedEvents;
+  readonly permits: Permits;
 }
 
 export interface Scope extends Request {

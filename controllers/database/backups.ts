@@ -1,5 +1,6 @@
 // The Backups of a database as any controller sees them: read from the cache, without a request.
 import { conditionTypes } from "../../api/conditions.ts";
+import { reasons } from "../../api/reasons.ts";
 import type { Cache } from "../../runtime/cache/cache.ts";
 import { type Backup, backups, type Restore } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
@@ -26,6 +27,17 @@ export function isGood({ status }: Pick<Backup, "status">): boolean {
   return conditionOf(status, conditionTypes.succeeded)?.status === "True";
 }
 
+/** It builds on no other: its label says it, because a backup is made in full where there is none to build on. */
+export function isFull({ status }: Pick<Backup, "status">): boolean {
+  return /^[^_]+F$/.test(status?.label ?? "");
+}
+
+/** Retention removes it now, or has removed it: nothing may be restored from it any more. */
+export function isBeingExpired({ status }: Pick<Backup, "status">): boolean {
+  const { reason } = conditionOf(status, conditionTypes.expiring) ?? {};
+  return reason === reasons.artefactExpiring || reason === reasons.artefactExpired;
+}
+
 /** Those that can't be restored without this one. pgBackRest's labels say it: an incremental one begins with the label of its full one. */
 export function dependentsOf(backup: Backup, all: readonly Backup[]): Backup[] {
   const { label, repository } = backup.status ?? {};
@@ -47,6 +59,19 @@ function buildsOn(label: string, earlier: string): boolean {
 export function readersOf({ metadata, spec }: Backup, restores: readonly Restore[]): Restore[] {
   const reads = ({ source }: Restore["spec"]) => source.backupName === metadata.name || source.sampleDBName === spec.sampleDBName;
   return restores.filter((restore) => restore.metadata.namespace === metadata.namespace && reads(restore.spec) && !hasEnded(restore));
+}
+
+/** Restores that are not over and read one of these Backups, or anything else of the SampleDB or of the stanza: expiry removes log, too. */
+export function readersOfChain([head, ...others]: readonly [Backup, ...Backup[]], restores: readonly Restore[]): Restore[] {
+  const { stanza } = head.status?.repository ?? {};
+  const ofStanza = restores.filter(
+    (restore) =>
+      restore.metadata.namespace === head.metadata.namespace &&
+      restore.spec.source.repository !== undefined &&
+      restore.spec.source.repository.stanza === stanza &&
+      !hasEnded(restore),
+  );
+  return [...new Set([...[head, ...others].flatMap((backup) => readersOf(backup, restores)), ...ofStanza])];
 }
 
 /** Why the artefact must stay, with the way out. Asked at admission, and again by the controller. */

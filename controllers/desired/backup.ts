@@ -32,8 +32,17 @@ export type Run = { readonly stanza: string; readonly uid: string; readonly oper
     }
   /** Its Pod was lost: whether the backup is whole all the same. */
   | { readonly task: "adopt" }
-  | { readonly task: "expire"; readonly label: string }
+  | ({ readonly task: "expire" } & Expiry)
 );
+
+export interface Expiry {
+  /** What is removed. Without it: what the run of this Backup has left, if anything. */
+  readonly label?: string | undefined;
+  /** The labels of those that build on it and go with it. Where another good one does, nothing is removed. */
+  readonly dependents: readonly string[];
+  /** Where instances archive to now. In another stanza nothing has to stay. */
+  readonly currentStanza: string;
+}
 
 export interface RunInstance {
   readonly host: string;

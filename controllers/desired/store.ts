@@ -126,6 +126,11 @@ export function majorIn(stanza: string): number {
   return Number(/-(\d+)-\d+$/.exec(stanza)?.[1] ?? Number.NaN);
 }
 
+/** Whether a text that a status tells may be the name of an archive of ours. */
+export function isStanza(text: string): boolean {
+  return /^[-0-9a-f]{36}-\d{1,3}-\d{1,6}$/.test(text);
+}
+
 export function uidIn(stanza: string): string {
   return stanza.replace(/-\d+-\d+$/, "");
 }

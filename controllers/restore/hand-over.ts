@@ -55,8 +55,8 @@ async function createOwn<T extends KubeObject>({ client, restore }: Scope, resou
   }
 }
 
-/** An archive without a backup restores nothing, so the new one gets a full backup at once. */
+/** An archive without a backup restores nothing, so the new one gets a full backup at once. Retention removes it when there are newer ones. */
 function firstBackup(restoredBy: string, { apiVersion, metadata: { namespace = "", name } }: SampleDB): Backup {
   const metadata = { namespace, name: `${name}-restored-${restoredBy.slice(0, 8)}`, annotations: { [restoredByAnnotation]: restoredBy } };
-  return { apiVersion, kind: "Backup", metadata, spec: { sampleDBName: name, type: "Full", deletionPolicy: "Retain" } };
+  return { apiVersion, kind: "Backup", metadata, spec: { sampleDBName: name, type: "Full", deletionPolicy: "Delete" } };
 }

@@ -19,6 +19,7 @@ import { type Dependencies, openScope, type Scope } from "./scope.ts";
 import { findSource, refusedFor } from "./source.ts";
 import { failed, type RestoreState, waiting } from "./state.ts";
 import { computeStatus } from "./status.ts";
+import { notItsTurn } from "./turn.ts";
 
 /** No watch tells how far it is, or that a node is lost. */
 const lookAgainSeconds = 5;
@@ -63,9 +64,10 @@ async function goOn(scope: Scope): Promise<RestoreState> {
   if (source.kind === "unread") throw new Error("a repository that has been looked into has no spec");
   if (source.kind !== "found") return source;
   const { systemIdentifier } = restore.status ?? {};
-  const objection = systemIdentifier === undefined ? targetObjection(restore.spec, scope, scope.deps.now()) : undefined;
+  if (systemIdentifier !== undefined) return await handOver(scope, source, systemIdentifier);
+  const objection = targetObjection(restore.spec, scope, scope.deps.now());
   if (objection) return refusedFor(objection);
-  return systemIdentifier === undefined ? await begin(scope, source) : await handOver(scope, source, systemIdentifier);
+  return (await notItsTurn(scope, source)) ?? (await begin(scope, source));
 }
 
 const inPlace =

@@ -8,12 +8,14 @@ import type { RunDependencies } from "../jobs/run.ts";
 import { type FoundJob, findJob } from "../jobs/runner.ts";
 import { persistentVolumeClaims } from "../kinds/kubernetes.ts";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
+import type { Permits } from "../permits/permits.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
 import type { Seen } from "./source.ts";
 
 export interface Dependencies extends RunDependencies {
   readonly events: DescribedEvents;
   readonly passwords: Passwords;
+  readonly permits: Permits;
 }
 
 export interface Scope extends Request, Seen {

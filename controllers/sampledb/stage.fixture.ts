@@ -307,8 +307,13 @@ export class DatabaseStage implements AsyncDisposable {
     );
   }
 
+  /** Stops every operator that was run. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#stops.splice(0).map((stop) => stop()));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.#stops.map((stop) => stop()));
+    await this.stop();
     // Otherwise the controllers of Kubernetes would be busy with it while other tests run.
     for (const { metadata } of (await this.client.list(sampledbs, { namespace: this.namespace })).items) {
       await this.client.mergePatch(sampledbs, this.key(metadata.name), { metadata: { finalizers: [] } }).catch(() => undefined);

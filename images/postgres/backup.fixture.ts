@@ -19,6 +19,9 @@ export interface Asked {
   readonly label?: string;
   /** The packed spec of the SampleDB. */
   readonly spec?: string;
+  /** For an expiry: those that go with it. */
+  readonly dependents?: readonly string[];
+  readonly currentStanza?: string;
   /** For a backup; the first one is told to be the primary. */
   readonly instances?: readonly Instance[];
   /** Whose certificate the run has. */
@@ -138,7 +141,9 @@ export class Stage {
     task,
     type = "full",
     uid = "",
-    label = "",
+    label,
+    dependents = [],
+    currentStanza = stanza,
     spec = "",
     instances: named = ["orders-0"],
     as = "backup",
@@ -150,7 +155,7 @@ export class Stage {
     const options = ["repo1-bundle=y", "repo1-block=y", "start-fast=y", "process-max=1", "backup-standby=prefer", "archive-timeout=10"];
     const text = ["[global]", ...this.#settings, ...options, `[${stanza}]`, ...lines, ""].join("\n");
     this.containers.write("run/repository/pgbackrest.conf", text);
-    const run = { task, stanza, type, uid, label, spec, instances: asked, operator: "shop/orders/operator" };
+    const run = { task, stanza, type, uid, label, dependents, currentStanza, spec, instances: asked, operator: "shop/orders/operator" };
     this.containers.write("run/repository/run.json", JSON.stringify(run));
     await this.certify(as, "run/tls");
     this.#runs.forgetMessage();

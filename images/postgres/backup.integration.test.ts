@@ -155,7 +155,12 @@ describe.runIf(process.getuid?.() === 0)("run-backup", () => {
     const before = segmentNames();
     expect(await stage.run({ task: "expire", label: middle })).toEqual({ outcome: "succeeded", removed: 1 });
     expect(segmentNames()).toEqual(before.filter((name) => name >= first.firstWAL)); // the one before it, no backup needs
-    expect(await stage.run({ task: "expire", label: oldest as string })).toMatchObject({ outcome: "succeeded", removed: 3 });
+    const dependents = (await labels()).filter((label) => label.startsWith(`${oldest}_`));
+    expect(await stage.run({ task: "expire", label: oldest as string, dependents: dependents.slice(1) })).toEqual({
+      ...{ outcome: "failed", reason: "BackupNeeded" },
+      message: `these build on ${oldest} and are not to go: ${dependents[0]}`,
+    });
+    expect(await stage.run({ task: "expire", label: oldest as string, dependents })).toMatchObject({ outcome: "succeeded", removed: 3 });
     expect(await labels()).toEqual(kept);
     expect(segmentNames()).toEqual(before.filter((name) => name >= second.firstWAL));
     expect(await stage.run({ task: "expire", label: oldest as string })).toEqual({ outcome: "succeeded", removed: 0 });

@@ -58,10 +58,14 @@ def moment(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+def is_good(backup):
+    return VERIFIED in (backup.get("annotation") or {})
+
+
 def type_to_make(stanza, asked):
     """pgBackRest builds on the newest full backup or the newest one at all, good or not. The type that builds on nothing but good ones."""
-    good = [VERIFIED in (each.get("annotation") or {}) for each in stanza["backup"]]
-    good_fulls = [is_good for each, is_good in zip(stanza["backup"], good) if each["type"] == "full"]
+    good = [is_good(each) for each in stanza["backup"]]
+    good_fulls = [is_good(each) for each in stanza["backup"] if each["type"] == "full"]
     if asked == "incr" and good and good[-1]:
         return "incr"
     return "diff" if asked != "full" and good_fulls and good_fulls[-1] else "full"
@@ -70,6 +74,24 @@ def type_to_make(stanza, asked):
 def dependents_of(stanza, label):
     """The backups that can't be restored without this one."""
     return {each["label"] for each in stanza["backup"] if label in (each.get("reference") or [])}
+
+
+def why_needed(stanza, label, going, known, is_current):
+    """Why this one must stay; None where it may go. The operator judges by its objects, and the repository may hold more than those tell."""
+    unknown = sorted(each["label"] for each in stanza["backup"] if each["label"] in going - known - {label} and is_good(each))
+    if unknown:
+        return f"these build on {label} and are not to go: {', '.join(unknown)}"
+    left = [each for each in stanza["backup"] if each["label"] not in going]
+    takes_good = any(is_good(each) for each in stanza["backup"] if each["label"] in going)
+    if is_current and takes_good and not any(is_good(each) for each in left):
+        return f"{label} is the last good backup in the repository"
+    if is_current and not left:
+        return f"{label} is all that the repository has, and pgBackRest does not remove that"
+    return None
+
+
+def count_of_fulls(stanza, labels):
+    return sum(each["type"] == "full" and each["label"] in labels for each in stanza["backup"])
 
 
 def progress_of(stanza):
@@ -106,8 +128,8 @@ def fault_in_verification(text, told, label):
     of_backup = rf"^  backup: {re.escape(label)}, status: (.*), total files checked: (\d+), total valid files: (\d+)$"
     verified = re.search(of_backup, text, re.MULTILINE)
     segments = [(int(checked), int(valid)) for checked, valid in re.findall(r"total WAL checked: (\d+), total valid WAL: (\d+)", text)]
-    is_good = verified and verified[1] == "valid" and verified[2] == verified[3] and all(checked == valid for checked, valid in segments)
-    if re.search(r"^status: ok$", text, re.MULTILINE) and is_good and not bad:
+    all_good = verified and verified[1] == "valid" and verified[2] == verified[3] and all(checked == valid for checked, valid in segments)
+    if re.search(r"^status: ok$", text, re.MULTILINE) and all_good and not bad:
         return None
     reason = next((found for found in map(reason_of, bad) if found != "StoreFailed"), "RepositoryFileBad")
     return Fault(reason, "; ".join([*bad[:3], *([f"and {len(bad) - 3} more"] if len(bad) > 3 else [])]) or text or "verify said nothing")

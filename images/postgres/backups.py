@@ -71,6 +71,19 @@ class Backups:
         self.pgbackrest("annotate", f"--set={label}", f"--annotation={VERIFIED}={verification['time']}", seconds=SECONDS_FOR_A_LOOK)
         return {**facts_of(stanza, backup), "verification": verification}
 
+    def expire(self, label, fulls):
+        """
+        `fulls`: how many full backups are left, good or not, known to the operator or not. The log is kept from the oldest of them on:
+        a smaller number would cut holes into what can be restored, and without one no log would ever go.
+        """
+        retention = ("--repo1-retention-archive-type=full", f"--repo1-retention-archive={fulls}")
+        self.pgbackrest("expire", f"--set={label}", *retention, seconds=None)
+
+    def remove_stanza(self):
+        """An earlier archive with all of its log. pgBackRest wants to hear first that nobody works on it."""
+        self.pgbackrest("stop", seconds=SECONDS_FOR_A_LOOK)
+        self.pgbackrest("stanza-delete", "--force", "--pg1-path=/nonexistent", seconds=None)
+
     def look_for_gaps(self, backup):
         """pgBackRest itself has no eye for a missing segment, neither in `verify` nor in `info`."""
         deadline = time.monotonic() + SECONDS_FOR_A_GAP

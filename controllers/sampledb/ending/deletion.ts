@@ -1,10 +1,12 @@
 // The deletion of a SampleDB. It makes no object, because the namespace may be going, too.
 import { reasons } from "../../../api/reasons.ts";
+import type { Cache } from "../../../runtime/cache/cache.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
+import { backupsOf, isGood } from "../../database/backups.ts";
 import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { configMaps, jobs, type PersistentVolumeClaim, persistentVolumeClaims, secrets } from "../../kinds/kubernetes.ts";
@@ -59,14 +61,22 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
   for (const job of deps.cache.watched(jobs).listBy(byDatabase, `${key.namespace}/${key.name}`)) await objects.remove(jobs, keyOf(job), db);
-  for (const claim of allClaims(observed)) {
+  // Only the repository of good Backups outlives this: whoever made those has not said that they may go.
+  const lastCopy = hasBackups(deps.cache, key, names.repository) ? observed.repository.claim : undefined;
+  if (lastCopy) await deps.volumes.tell(client, lastCopy, "keep");
+  for (const claim of allClaims(observed).filter((each) => each !== lastCopy)) {
     await deps.volumes.tell(client, claim, "release");
     await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreNotFound);
   }
-  for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync, names.repository])
-    await remove(configMaps, here(name));
+  for (const name of [names.dynamicConfig, names.leader, names.failover, names.sync]) await remove(configMaps, here(name));
+  if (!lastCopy) await remove(configMaps, here(names.repository)); // it knows how many archives there were
   for (const name of [...keptSecrets(db), names.rotation, names.repository]) await remove(secrets, here(name));
   await remove(secrets, deps.authority.keySecret(identityOf(db)));
+}
+
+/** Whether good Backups lie on this claim. */
+function hasBackups(cache: Cache, key: Key, claimName: string): boolean {
+  return backupsOf(cache, key).some((backup) => isGood(backup) && backup.status?.repository?.volumeClaimName === claimName);
 }
 
 function keptSecrets(db: SampleDB): string[] {

@@ -209,14 +209,6 @@ describe("the other conditions", () => {
     });
     expect(condition(told, "Ready")?.status).toBe("True");
   });
-
-  test("BackupConfigured is False where the spec asks for backups, and missing elsewhere", () => {
-    expect(condition({ db: sampleDB({ backup: {} }) }, "BackupConfigured")).toMatchObject({
-      status: "False",
-      reason: "NotSupportedByThisVersion",
-    });
-    expect(condition({}, "BackupConfigured")).toBeUndefined();
-  });
 });
 
 describe("the status", () => {

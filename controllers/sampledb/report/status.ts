@@ -5,7 +5,6 @@ import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
-import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { first } from "../../telling/checks.ts";
 import { conditionOf } from "../../telling/events.ts";
 import { blockersOf } from "./blockers.ts";
@@ -89,7 +88,6 @@ function conditionList(inputs: StatusInputs): ConditionNow[] {
     { type: conditionTypes.initialized, ...initialization },
     { type: conditionTypes.upToDate, ...applied },
     ...archiveConditions(inputs),
-    ...backupConfigured(db),
   ] as ConditionNow[];
 }
 
@@ -109,12 +107,4 @@ function archiveConditions({ db, findings: { archive } }: StatusInputs): Conditi
     { type: conditionTypes.archivingHealthy, ...archive.archiving },
     { type: conditionTypes.walComplete, ...archive.wal },
   ];
-}
-
-/** No condition for a SampleDB without `spec.backup`. */
-function backupConfigured({ spec }: SampleDB): ConditionNow[] {
-  if (spec.backup === undefined) return [];
-  const message =
-    "This version of the operator makes Backups by schedule, and removes nothing by retention: delete those that are not needed any more.";
-  return [{ type: conditionTypes.backupConfigured, status: "False", reason: reasons.notSupported, message }];
 }
