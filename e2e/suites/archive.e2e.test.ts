@@ -184,7 +184,7 @@ print(connection.getresponse().status)
     await database.says("RepositoryReachable", "RepositoryReachable");
     await database.waitReady(4 * minutes);
     await backUp("before-the-gap");
-    await database.says("WALComplete", "WALComplete");
+    await database.says("WALComplete", "ArchiveComplete");
     const names: string[] = [];
     for (let segment = 0; segment < 3; segment++) {
       await ledger.acknowledges({ rows: 1, deadlineMs: minutes, since: await ledger.report() });
@@ -195,11 +195,11 @@ print(connection.getresponse().status)
     const file = (await archive.files()).find((path) => path.includes(`/${missing}-`));
     await archive.pgbackrest("repo-rm", `archive/${await archive.stanza()}/${file}`);
     await namespace.run("delete", "pod", await archive.pod()); // a repository that starts looks at once
-    const told = await database.says("WALComplete", "WALMissing");
+    const told = await database.says("WALComplete", "ArchiveGap");
     expect(told).toMatch(new RegExp(`^segment ${missing} is missing in the archive. From .* to .* can be restored, and nothing later`));
-    await database.tells({ reason: "WALMissing", message: told });
+    await database.tells({ reason: "ArchiveGap", message: told });
     const { consistentTime } = await backUp("after-the-gap");
-    await database.says("WALComplete", "WALGapPassed");
+    await database.says("WALComplete", "ArchiveGapPassed");
     expect((await database.get()).status).toMatchObject({ firstRecoverableTime: consistentTime });
   });
 });
