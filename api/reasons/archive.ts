@@ -114,32 +114,32 @@ export const archiveReasons = {
       "ArchivingHealthy is True. Segments of the write-ahead log reach a new archive, which began because a person has given the former one up, or because that one has another content under the name of a segment. The message says since when nothing can be restored until a full backup is made.",
     wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
   },
-  walComplete: {
-    name: "WALComplete",
+  archiveComplete: {
+    name: "ArchiveComplete",
     where: ["WALComplete", "event"],
     meaning:
       "WALComplete is True. Every moment from `status.firstRecoverableTime` to the newest segment in the archive can be restored. The repository lists its archive every five minutes to know it.",
     wayOut: nothing,
   },
-  walMissing: {
-    name: "WALMissing",
+  archiveGap: {
+    name: "ArchiveGap",
     where: ["WALComplete", "blocker"],
     meaning:
       "Segments of the write-ahead log are missing in the archive, or no good backup leads to its newest timeline. The database serves, and what it writes now can't be restored. The message names the gap, and what can be restored. A gap is told when it lasts for more than a minute.",
     wayOut:
       "Make a full Backup now: from its end on everything can be restored again. If the Pod of a former primary is down, bring it back first: it pushes what it has left, and the gap closes by itself within two minutes.",
-    commands: ["kubectl get pods --selector=sampledb.io/name=NAME", "kubectl apply -f config/samples/backup_full.yaml"],
+    commands: [`kubectl get pods --selector=${labelNames.database}=NAME`, "kubectl apply -f config/samples/backup_full.yaml"],
   },
-  walGapPassed: {
-    name: "WALGapPassed",
+  archiveGapPassed: {
+    name: "ArchiveGapPassed",
     where: ["WALComplete"],
     meaning:
       "Segments are missing in the archive between two good backups. What is written now can be restored. What was written between the gap and the next backup can't be. The message has both windows.",
     wayOut: "Nothing has to be done. It ends when the Backups before the gap are deleted from the repository.",
     commands: ["kubectl get backups"],
   },
-  walUnknown: {
-    name: "WALUnknown",
+  archiveUnlisted: {
+    name: "ArchiveUnlisted",
     where: ["WALComplete"],
     meaning: "The repository has not listed its archive yet, or can't.",
     wayOut:

@@ -1,8 +1,6 @@
 // The archive of a database that is written to all the while: switched on and off, with a store that dies, is slow and comes back, through
 // a switchover; and what a database's own Pod can't do with it.
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { BackupStatus } from "../../api/backup.ts";
-import { apiVersion } from "../../api/version.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { Archive } from "../database/archive.ts";
 import { segmentNumbers } from "../database/archive-list.ts";
@@ -28,16 +26,6 @@ describe.runIf(isLocal)("the archive", () => {
 
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     namespace.apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: data }));
-
-  async function backUp(name: string): Promise<BackupStatus> {
-    const spec = { sampleDBName: "orders" };
-    await namespace.apply(JSON.stringify({ apiVersion, kind: "Backup", metadata: { name }, spec }));
-    return await eventuallySucceeds(`Backup ${name} succeeds`, 4 * minutes, async () => {
-      const status: BackupStatus = (await namespace.get("backup", name))?.["status"] ?? {};
-      if (status.conditions?.[0]?.status !== "True") throw new Error(JSON.stringify(status.conditions));
-      return status;
-    });
-  }
 
   const s3 = () => ({ ...bucketFields(reached().store, reached().url, bucket), prefix: "e2e" });
 
@@ -177,29 +165,5 @@ print(connection.getresponse().status)
     });
     await database.says("ArchivingHealthy", "Archiving");
     expect(await ledger.verify()).toMatchObject(nothingLost);
-  });
-
-  test("that lacks a segment says so, with what can still be restored; a full backup mends it", { timeout: 15 * minutes }, async () => {
-    await database.change({ backup: {} });
-    await database.says("RepositoryReachable", "RepositoryReachable");
-    await database.waitReady(4 * minutes);
-    await backUp("before-the-gap");
-    await database.says("WALComplete", "WALComplete");
-    const names: string[] = [];
-    for (let segment = 0; segment < 3; segment++) {
-      await ledger.acknowledges({ rows: 1, deadlineMs: minutes, since: await ledger.report() });
-      names.push(await database.sql("SELECT pg_walfile_name(pg_switch_wal() - 1)", { superuser: true }));
-    }
-    await archive.complete();
-    const missing = names[1] ?? "";
-    const file = (await archive.files()).find((path) => path.includes(`/${missing}-`));
-    await archive.pgbackrest("repo-rm", `archive/${await archive.stanza()}/${file}`);
-    await namespace.run("delete", "pod", await archive.pod()); // a repository that starts looks at once
-    const told = await database.says("WALComplete", "WALMissing");
-    expect(told).toMatch(new RegExp(`^segment ${missing} is missing in the archive. From .* to .* can be restored, and nothing later`));
-    await database.tells({ reason: "WALMissing", message: told });
-    const { consistentTime } = await backUp("after-the-gap");
-    await database.says("WALComplete", "WALGapPassed");
-    expect((await database.get()).status).toMatchObject({ firstRecoverableTime: consistentTime });
   });
 });

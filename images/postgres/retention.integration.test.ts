@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ended } from "../../controllers/backup/backup.fixture.ts";
 import { type Going, goingOf } from "../../controllers/backup/retention/beyond.ts";
 import type { Backup } from "../../controllers/kinds/sampledb-io.ts";
-import { type Outcome, Stage, stanza } from "./backup.fixture.ts";
+import { Stage, stanza } from "./backup.fixture.ts";
+import type { Outcome } from "./job-run.fixture.ts";
 
 const uid = "uid";
 const policy = { fullBackupCount: 1 };

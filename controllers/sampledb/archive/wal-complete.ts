@@ -11,12 +11,12 @@ export function walVerdict(window: RecoveryWindow | undefined, before: Condition
   if (window?.at === undefined) return (before as Verdict | undefined) ?? notLookedAt(window);
   if (window.backupCount === 0) return withoutBackup(window);
   if (window.complete) return window.gapCount > 0 ? gapPassed(window) : complete;
-  if (window.gapCount > 0) return no(reasons.walMissing, `${gapsOf(window)}. ${windowThatRemains(window)}`);
+  if (window.gapCount > 0) return no(reasons.archiveGap, `${gapsOf(window)}. ${windowThatRemains(window)}`);
   return (before as Verdict | undefined) ?? notLookedAt(window); // something is missing since just now, and may be on its way
 }
 
 export function walBlocker({ status, reason, message }: Verdict): Blocker | undefined {
-  if (status !== "False" || reason !== reasons.walMissing) return undefined;
+  if (status !== "False" || reason !== reasons.archiveGap) return undefined;
   return {
     reason,
     message,
@@ -26,14 +26,14 @@ export function walBlocker({ status, reason, message }: Verdict): Blocker | unde
 
 const complete: Verdict = {
   status: "True",
-  reason: reasons.walComplete,
+  reason: reasons.archiveComplete,
   message: "every moment from firstRecoverableTime to the newest segment in the archive can be restored",
 };
 
 function notLookedAt(window: RecoveryWindow | undefined): Verdict {
   const { failure } = window ?? {};
   const message = failure ? `the repository can't list its archive: ${failure.reason}` : "the repository has not listed its archive yet";
-  return { status: "Unknown", reason: reasons.walUnknown, message };
+  return { status: "Unknown", reason: reasons.archiveUnlisted, message };
 }
 
 function withoutBackup({ timeline }: RecoveryWindow): Verdict {
@@ -44,7 +44,7 @@ function withoutBackup({ timeline }: RecoveryWindow): Verdict {
       message: "the archive has no good backup: nothing can be restored from it yet",
     };
   return no(
-    reasons.walMissing,
+    reasons.archiveGap,
     `no good backup leads to timeline ${timeline}, the newest one in the archive: what is on it can't be restored until there is a full backup`,
   );
 }
@@ -54,7 +54,7 @@ function gapPassed(window: RecoveryWindow): Verdict {
   const before = gaps.at(-1)?.before;
   const rest = oldest && before !== undefined && oldest.at < before ? ` From ${oldest.at} to ${before} can be restored up to the gap.` : "";
   return no(
-    reasons.walGapPassed,
+    reasons.archiveGapPassed,
     `${gapsOf(window)}. Every moment from ${first?.at ?? "the last full backup"} to now can be restored; none between the gap and that one.${rest}`,
   );
 }

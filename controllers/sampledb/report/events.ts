@@ -33,8 +33,8 @@ function readinessChange(before: SampleDBStatus | undefined, now: SampleDBStatus
 /** That segments are missing is told by a blocker. */
 function gapClosed(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {
   const [was, is] = [conditionOf(before, conditionTypes.walComplete), conditionOf(now, conditionTypes.walComplete)];
-  const isOver = was?.reason === reasons.walMissing && (is?.status === "True" || is?.reason === reasons.walGapPassed);
-  return isOver && is ? [{ type: "Normal", reason: reasons.walComplete, action: "Observe", note: is.message }] : [];
+  const isOver = was?.reason === reasons.archiveGap && (is?.status === "True" || is?.reason === reasons.archiveGapPassed);
+  return isOver && is ? [{ type: "Normal", reason: reasons.archiveComplete, action: "Observe", note: is.message }] : [];
 }
 
 function initializationChange(before: SampleDBStatus | undefined, now: SampleDBStatus): DescribedEvent[] {
