@@ -70,6 +70,9 @@ manifests: $(installed) ## Make CRDs, roles and the reference pages (API, reason
 .PHONY: chart
 chart: manifests ## Make the Helm chart charts/sampledb-operator from config/
 
+.PHONY: bundle
+bundle: manifests ## Make the OLM bundle bundle/ from config/, api/ and the names of the images
+
 .PHONY: postgres-settings
 postgres-settings: build ## Refresh the lists of PostgreSQL's settings from the servers in the images
 	@$(NODE) tools/postgres-settings.ts

@@ -1,7 +1,7 @@
 // make generate manifests: writes everything that follows from api/ and config/. With --check it only reports differences.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { parse, stringify } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { customResourceDefinition } from "../api/crd/definition.ts";
 import { referencePage, type Samples } from "../api/crd/reference.ts";
 import { roles } from "../api/crd/roles.ts";
@@ -51,7 +51,9 @@ function generatedFiles(): Map<string, string> {
     kind: "Kustomization",
     resources: kinds.map(({ plural }) => `bases/${group}_${plural}.yaml`),
   });
-  for (const [path, text] of packageFiles({ version, config: configWith(files) })) files.set(path, text);
+  const policies = configWith(files)("policy").flatMap(({ objects }) => objects);
+  files.set("operator/policies.json", `${JSON.stringify(policies, undefined, 2)}\n`);
+  for (const [path, text] of packageFiles({ version, config: configWith(files), samples: exampleObjects() })) files.set(path, text);
   return files;
 }
 
@@ -61,6 +63,16 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 function configWith(files: ReadonlyMap<string, string>) {
   const text = (path: string) => files.get(relative(root, path)) ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined);
   return (folder: string) => manifestFiles(join(root, "config"), folder, text);
+}
+
+/** All samples, the minimal one first, which a console offers then. */
+function exampleObjects(): object[] {
+  const folder = join(root, "config/samples");
+  const minimal = "sampledb_minimal.yaml";
+  const names = readdirSync(folder).filter((name) => name.endsWith(".yaml") && name !== minimal);
+  return [minimal, ...names.sort()].flatMap((name) =>
+    parseAllDocuments(readFileSync(join(folder, name), "utf8")).map((document) => document.toJS() as object),
+  );
 }
 
 /** Files in generated folders that nothing generates any more. */

@@ -280,8 +280,12 @@ test("an operator of some namespaces has a Role in each, and nothing of the clus
 
   const account = join(directory, "account.kubeconfig");
   writeFileSync(account, await kubeconfigOfAccount());
-  const flags = ["--leader-elect", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--watch-namespaces=team-a"];
-  const operator = new OperatorProcess(flags, { KUBECONFIG: account, POD_NAMESPACE: release.namespace, ENABLE_WEBHOOKS: "false" });
+  const flags = ["--leader-elect", "--health-probe-bind-address=0", "--watch-namespaces=team-a", "--install-policies"];
+  const environment = { KUBECONFIG: account, POD_NAMESPACE: release.namespace, ENABLE_WEBHOOKS: "false" };
+  const withMetrics = new OperatorProcess([...flags, "--metrics-bind-address=:0"], environment);
+  expect(await withMetrics.ended).toBe(1);
+  expect(withMetrics.errors).toMatch(/^sampledb-operator: with --watch-namespaces .*--metrics-bind-address=0\n$/);
+  const operator = new OperatorProcess(flags, environment);
   try {
     await plane.kubectl("apply", "--namespace=team-a", `--filename=${join(samples, "sampledb_minimal.yaml")}`);
     const made = () => plane.kubectl("get", "statefulsets", "--namespace=team-a", "--output=name");
@@ -290,6 +294,7 @@ test("an operator of some namespaces has a Role in each, and nothing of the clus
       return (await made()) !== "";
     });
     expect(operator.output).toContain("looking after some namespaces alone");
+    expect(operator.output).toContain("kubectl apply --server-side --kustomize config/policy");
   } finally {
     await operator.stop();
   }
