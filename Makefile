@@ -149,6 +149,10 @@ docker-build: build ## Build all images, with Docker where an engine answers and
 docker-push: build ## Push all images to IMAGE_REGISTRY
 	@$(NODE) images/build.ts push
 
+.PHONY: release
+release: $(installed) ## Write what a release has to dist/release: installer, chart, bundle, SBOM, checksums (IMAGE_REGISTRY names the images)
+	@$(NODE) tools/release.ts
+
 ##@ Local Kubernetes (CLUSTER_INDEX=0 to 15 chooses one; 0 by default)
 
 .PHONY: cluster-up

@@ -1,7 +1,7 @@
 // make generate manifests: writes everything that follows from api/ and config/. With --check it only reports differences.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { customResourceDefinition } from "../api/crd/definition.ts";
 import { referencePage, type Samples } from "../api/crd/reference.ts";
 import { roles } from "../api/crd/roles.ts";
@@ -10,7 +10,7 @@ import { annotationsPage } from "../api/pages/annotations-page.ts";
 import { reasonsPage } from "../api/pages/reasons-page.ts";
 import { group } from "../api/version.ts";
 import { webhookManifest } from "../operator/webhook-manifest.ts";
-import { manifestFiles } from "../packaging/config.ts";
+import { manifestFiles, sampleObjects } from "../packaging/config.ts";
 import { packageFiles, packageFolders } from "../packaging/packages.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
@@ -53,7 +53,8 @@ function generatedFiles(): Map<string, string> {
   });
   const policies = configWith(files)("policy").flatMap(({ objects }) => objects);
   files.set("operator/policies.json", `${JSON.stringify(policies, undefined, 2)}\n`);
-  for (const [path, text] of packageFiles({ version, config: configWith(files), samples: exampleObjects() })) files.set(path, text);
+  for (const [path, text] of packageFiles({ version, config: configWith(files), samples: sampleObjects(join(root, "config")) }))
+    files.set(path, text);
   return files;
 }
 
@@ -63,16 +64,6 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 function configWith(files: ReadonlyMap<string, string>) {
   const text = (path: string) => files.get(relative(root, path)) ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined);
   return (folder: string) => manifestFiles(join(root, "config"), folder, text);
-}
-
-/** All samples, the minimal one first, which a console offers then. */
-function exampleObjects(): object[] {
-  const folder = join(root, "config/samples");
-  const minimal = "sampledb_minimal.yaml";
-  const names = readdirSync(folder).filter((name) => name.endsWith(".yaml") && name !== minimal);
-  return [minimal, ...names.sort()].flatMap((name) =>
-    parseAllDocuments(readFileSync(join(folder, name), "utf8")).map((document) => document.toJS() as object),
-  );
 }
 
 /** Files in generated folders that nothing generates any more. */
