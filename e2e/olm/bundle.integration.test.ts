@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { kinds } from "../../api/kinds.ts";
 import { OperatorProcess } from "../../operator/operator-process.fixture.ts";
+import installed from "../../operator/policies.json" with { type: "json" };
 import { createAuthority, issueCertificate } from "../../runtime/certificates/issue.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { freePort } from "../../tools/free-port.ts";
@@ -24,11 +26,7 @@ beforeAll(async () => {
   await validatorsProgram();
   plane = await StandaloneControlPlane.start();
   await plane.kubectl("create", "namespace", namespace);
-  await apply(
-    ...["sampledbs", "backups", "restores"].map((plural) =>
-      parse(readFileSync(join(bundle, `manifests/sampledb.io_${plural}.yaml`), "utf8")),
-    ),
-  );
+  await apply(...kinds.map(({ plural }) => parse(readFileSync(join(bundle, `manifests/sampledb.io_${plural}.yaml`), "utf8"))));
   await plane.kubectl("wait", "--for=condition=Established", "crd", "--all");
 }, 900_000); // the first time the validators are built
 
@@ -117,7 +115,7 @@ test("the rights of the bundle are enough to install the policies, again and aga
   for (const _ of ["first", "again"]) {
     const operator = start(kubeconfig, []);
     await reconciling(operator);
-    expect(await policies()).toHaveLength(4);
+    expect(await policies()).toHaveLength(installed.length);
     await operator.stop();
   }
 });
