@@ -70,6 +70,9 @@ manifests: $(installed) ## Make CRDs, roles and the reference pages (API, reason
 .PHONY: chart
 chart: manifests ## Make the Helm chart charts/sampledb-operator from config/
 
+.PHONY: bundle
+bundle: manifests ## Make the OLM bundle bundle/ from config/, api/ and the names of the images
+
 .PHONY: postgres-settings
 postgres-settings: build ## Refresh the lists of PostgreSQL's settings from the servers in the images
 	@$(NODE) tools/postgres-settings.ts
@@ -145,6 +148,10 @@ docker-build: build ## Build all images, with Docker where an engine answers and
 .PHONY: docker-push
 docker-push: build ## Push all images to IMAGE_REGISTRY
 	@$(NODE) images/build.ts push
+
+.PHONY: release
+release: $(installed) ## Write what a release has to dist/release: installer, chart, bundle, SBOM, checksums (IMAGE_REGISTRY names the images)
+	@$(NODE) tools/release.ts
 
 ##@ Local Kubernetes (CLUSTER_INDEX=0 to 15 chooses one; 0 by default)
 

@@ -29,6 +29,8 @@ export interface Kind {
   readonly columns: readonly Column[];
   readonly selectableFields: readonly string[];
   readonly scalable: boolean;
+  /** Kubernetes' kinds that the operator makes for it, which OLM lists. */
+  readonly makes: readonly string[];
 }
 
 const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: "How long it has been there." };
@@ -86,6 +88,10 @@ export const kinds: readonly Kind[] = [
     ],
     selectableFields: [".spec.postgresVersion", ".spec.powerState", ".status.primaryPodName"],
     scalable: true,
+    makes: [
+      ...["ConfigMap", "Deployment", "EndpointSlice", "Job", "PersistentVolumeClaim", "Pod", "PodDisruptionBudget"],
+      ...["Role", "RoleBinding", "Secret", "Service", "ServiceAccount", "StatefulSet"],
+    ],
   },
   {
     kind: "Backup",
@@ -116,6 +122,7 @@ export const kinds: readonly Kind[] = [
     ],
     selectableFields: [".spec.sampleDBName", ".spec.type"],
     scalable: false,
+    makes: ["Job"],
   },
   {
     kind: "Restore",
@@ -144,5 +151,6 @@ export const kinds: readonly Kind[] = [
     ],
     selectableFields: [".spec.destination.sampleDBName"],
     scalable: false,
+    makes: ["ConfigMap", "Job", "PersistentVolumeClaim", "SampleDB", "Secret"],
   },
 ];

@@ -26,6 +26,7 @@ test("without flags the operator works in all namespaces, without election, with
     webhooks: true,
     webhookAddress: ":9443",
     webhookCertificates: undefined,
+    installPolicies: false,
     logLevel: "info",
     postgresImages: { 15: "localhost/sampledb/postgres:15", 17: "localhost/sampledb/postgres:17" },
   });

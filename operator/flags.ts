@@ -32,6 +32,7 @@ const flags = {
     "",
     "the certificate of the webhooks, as cert-manager and OLM mount it; the operator makes its own if left out",
   ],
+  "install-policies": [undefined, false, "install the policies that guard databases, where the operator looks after all namespaces"],
   "log-level": [logLevels.join("|"), "info", "how much is logged"],
   version: [undefined, false, "print the version and end"],
   help: [undefined, false, "print this and end"],
@@ -55,6 +56,7 @@ export interface Settings {
   readonly webhooks: boolean;
   readonly webhookAddress: string;
   readonly webhookCertificates: string | undefined;
+  readonly installPolicies: boolean;
   readonly logLevel: LogLevel;
   /** The database image of each major. */
   readonly postgresImages: Readonly<Record<number, string>>;
@@ -95,6 +97,7 @@ export function parseFlags(args: readonly string[], environment: Readonly<Record
       webhooks: choice("ENABLE_WEBHOOKS", environment["ENABLE_WEBHOOKS"] || "true", ["true", "false"]) === "true",
       webhookAddress: text("webhook-bind-address"),
       webhookCertificates: text("webhook-cert-dir") || undefined,
+      installPolicies: values["install-policies"] === true,
       logLevel: choice("--log-level", text("log-level"), logLevels),
       postgresImages: postgresImages(environment),
     },
@@ -130,7 +133,7 @@ function parse(args: readonly string[]): Record<string, string | boolean | undef
 /** Go's operators take `-flag`, `--switch=true` and `--switch=false` as well, and manifests are copied from one to another. */
 function asGo(argument: string): string[] {
   const flag = argument.replace(/^-(?=[a-z]{2})/, "--");
-  const [, name, value] = /^(--(?:leader-elect|help|version))=(true|false)$/.exec(flag) ?? [];
+  const [, name, value] = /^(--(?:leader-elect|install-policies|help|version))=(true|false)$/.exec(flag) ?? [];
   if (name === undefined) return [flag];
   return value === "true" ? [name] : [];
 }

@@ -58,11 +58,6 @@ describe("the operator ends with one clear line and exit code 1 for", () => {
     [["--no-such-flag"], {}, "sampledb-operator: Unknown option '--no-such-flag': --help lists the flags\n"],
     [["--metrics-bind-address=8443"], {}, /^sampledb-operator: --metrics-bind-address must look like .*\n$/],
     [
-      ["--metrics-bind-address=:0", "--watch-namespaces=default"],
-      {},
-      /^sampledb-operator: with --watch-namespaces .*--metrics-bind-address=0\n$/,
-    ],
-    [
       ["--metrics-bind-address=:0", "--metrics-secure=false"],
       {},
       /^sampledb-operator: metrics without authentication are served on loopback only.*\n$/,

@@ -41,7 +41,9 @@ import { loopLagCheck } from "../runtime/observability/loop-lag.ts";
 import { createMetrics, type Metrics } from "../runtime/observability/metrics.ts";
 import { startMetricsServer } from "../runtime/observability/metrics-server.ts";
 import type { Settings } from "./flags.ts";
+import { metricsSecurity } from "./metrics-security.ts";
 import { ownNamespace } from "./namespace.ts";
+import { installPolicies } from "./policies.ts";
 import { startWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface Process {
@@ -78,12 +80,13 @@ export async function runOperator(process: Process): Promise<void> {
   };
   const stopped = stoppedWith(stops);
   const client = connect();
-  const security = metricsSecurity(settings, client);
 
   const kubernetes = await kubernetesVersion(client, signal);
   if (signal.aborted) return;
   log.info({ version, kubernetes }, "connected to the API server");
   if (settings.namespaces.length > 0) log.info({ namespace: settings.namespaces.join(",") }, limitsOfSomeNamespaces);
+  const security = await metricsSecurity(settings, client);
+  if (settings.installPolicies) await installPolicies({ client, namespaces: settings.namespaces, log });
   // Renewals have connections of their own: behind the controllers' calls they would be late when it matters.
   const elector = settings.leaderElect ? electorFor(settings, namespace, connect(), metrics, log) : undefined;
   const manager = new Manager({
@@ -220,16 +223,6 @@ function ready({ cache }: Manager, webhooks: () => Webhooks | undefined, signal:
 
 function problems(what: string, names: readonly string[]): string | undefined {
   return names.length > 0 ? `${what}: ${names.join(", ")}` : undefined;
-}
-
-function metricsSecurity({ metricsSecure, metricsCertificates, metricsAddress, namespaces }: Settings, client: KubeClient) {
-  if (!metricsSecure) return { kind: "http" } as const;
-  if (namespaces.length > 0 && metricsAddress !== "0") {
-    throw new Error(
-      "with --watch-namespaces the operator has no right to ask who may read metrics: serve them on loopback with --metrics-secure=false --metrics-bind-address=127.0.0.1:8080, or switch them off with --metrics-bind-address=0",
-    );
-  }
-  return { kind: "https", client, certificateDirectory: metricsCertificates } as const;
 }
 
 /** Calls to instances, with the operator's certificate from the database's authority. */

@@ -1,5 +1,5 @@
 // The objects of config/, in the order in which kustomize reads them.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 
@@ -37,8 +37,16 @@ export function manifestFiles(config: string, folder: string, read: ReadText = f
   return resources.flatMap((resource) => {
     const file = join(path, resource);
     if (!resource.endsWith(".yaml")) return manifestFiles(config, relative(config, file), read);
-    return [{ path: relative(config, file), objects: parseAllDocuments(text(read, file)).map((document) => document.toJS() as Manifest) }];
+    return [{ path: relative(config, file), objects: documents(text(read, file)) }];
   });
+}
+
+/** All of config/samples, the minimal one first, which a console offers then. */
+export function sampleObjects(config: string): object[] {
+  const folder = join(config, "samples");
+  const minimal = "sampledb_minimal.yaml";
+  const names = readdirSync(folder).filter((name) => name.endsWith(".yaml") && name !== minimal);
+  return [minimal, ...names.sort()].flatMap((name) => documents(text(fromDisk, join(folder, name))));
 }
 
 export const identityOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
@@ -49,6 +57,10 @@ export function manifest(files: readonly ManifestFile[], identity: string): Mani
   const [object] = found;
   if (!object || found.length > 1) throw new Error(`config/ has ${found.length} objects ${identity}, and packaging needs one`);
   return object;
+}
+
+function documents(yaml: string): Manifest[] {
+  return parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
 }
 
 function text(read: ReadText, path: string): string {

@@ -1,13 +1,15 @@
-// Every generated file of the packages, by its path in the project: the chart, and the manifests for an operator of some namespaces.
+// Every generated file of the packages, by its path in the project: chart, OLM bundle, and the manifests for an operator of some namespaces.
 import { stringify } from "yaml";
+import { kinds } from "../api/kinds.ts";
 import { majors } from "../api/sampledb.ts";
 import { imageRegistry, operatorImageName, postgresReference } from "../images/names.ts";
+import { bundleFiles } from "./bundle/bundle.ts";
 import { chartFiles } from "./chart/chart.ts";
 import { type ManifestFile, manifest } from "./config.ts";
 import { namespacedPatches, watchedNamespace } from "./namespaced.ts";
 
 /** Folders in which every file is generated: one that is not is left over. */
-export const packageFolders = ["charts/sampledb-operator", "config/namespaced"] as const;
+export const packageFolders = ["bundle", "charts/sampledb-operator", "config/namespaced"] as const;
 
 /** ValidatingAdmissionPolicies are stable since. */
 const leastKubernetes = "1.30.0";
@@ -16,20 +18,23 @@ export interface PackageSources {
   readonly version: string;
   /** The files of a folder of config/, by its kustomization. */
   readonly config: (folder: string) => readonly ManifestFile[];
+  /** config/samples, the minimal one first. */
+  readonly samples: readonly object[];
   /** For IMAGE_REGISTRY; what is in git has none. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-export function packageFiles({ version, config, environment = {} }: PackageSources): Map<string, string> {
+export function packageFiles({ version, config, samples, environment = {} }: PackageSources): Map<string, string> {
   const installed = config("default");
-  const chart = chartFiles({
-    files: [...installed, ...config("prometheus")],
-    version,
-    leastKubernetes,
-    image: `${imageRegistry(environment)}/${operatorImageName}`,
-    postgresImages: Object.fromEntries(majors.map((major) => [String(major), postgresReference(major, environment)])),
-  });
-  return new Map([...below("charts/sampledb-operator", chart), ...below("config/namespaced", namespacedConfig(installed))]);
+  const registry = imageRegistry(environment);
+  const image = `${registry}/${operatorImageName}`;
+  const postgresImages = Object.fromEntries(majors.map((major) => [String(major), postgresReference(major, environment)]));
+  const shared = { version, leastKubernetes, postgresImages };
+  return new Map([
+    ...below("charts/sampledb-operator", chartFiles({ ...shared, files: [...installed, ...config("prometheus")], image })),
+    ...below("bundle", bundleFiles({ ...shared, files: installed, image: `${image}:${version}`, kinds, samples }, registry)),
+    ...below("config/namespaced", namespacedConfig(installed)),
+  ]);
 }
 
 /** kustomize for the operator of one namespace, its own; `watched` is what each further namespace needs. */

@@ -10,7 +10,7 @@ import { annotationsPage } from "../api/pages/annotations-page.ts";
 import { reasonsPage } from "../api/pages/reasons-page.ts";
 import { group } from "../api/version.ts";
 import { webhookManifest } from "../operator/webhook-manifest.ts";
-import { manifestFiles } from "../packaging/config.ts";
+import { manifestFiles, sampleObjects } from "../packaging/config.ts";
 import { packageFiles, packageFolders } from "../packaging/packages.ts";
 import { Refusal, runProgram, say } from "./progress.ts";
 
@@ -51,7 +51,10 @@ function generatedFiles(): Map<string, string> {
     kind: "Kustomization",
     resources: kinds.map(({ plural }) => `bases/${group}_${plural}.yaml`),
   });
-  for (const [path, text] of packageFiles({ version, config: configWith(files) })) files.set(path, text);
+  const policies = configWith(files)("policy").flatMap(({ objects }) => objects);
+  files.set("operator/policies.json", `${JSON.stringify(policies, undefined, 2)}\n`);
+  for (const [path, text] of packageFiles({ version, config: configWith(files), samples: sampleObjects(join(root, "config")) }))
+    files.set(path, text);
   return files;
 }
 

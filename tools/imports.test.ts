@@ -39,6 +39,7 @@ test.each([
   ["operator/operator.ts", "../e2e/cluster/plan.ts", "nothing that ships or builds"],
   ["main.ts", "./e2e/cluster/plan.ts", "nothing that ships or builds"],
   ["images/build.ts", "../e2e/cluster/plan.ts", "nothing that ships or builds"],
+  ["packaging/packages.ts", "../e2e/cluster/plan.ts", "nothing that ships or builds"],
 ])("%s may not import %s", async (file, imported, reason) => {
   expect(await lint(file, imported)).toContain(reason);
 });

@@ -17,16 +17,6 @@ const release = { name: "sampledb-operator", namespace: "sampledb-system" };
 const config = join(projectDirectory, "config");
 const samples = join(config, "samples");
 const { version } = JSON.parse(readFileSync(join(projectDirectory, "package.json"), "utf8")) as { version: string };
-const staying = [
-  "customresourcedefinition.apiextensions.k8s.io/backups.sampledb.io",
-  "customresourcedefinition.apiextensions.k8s.io/restores.sampledb.io",
-  "customresourcedefinition.apiextensions.k8s.io/sampledbs.sampledb.io",
-  "validatingadmissionpolicy.admissionregistration.k8s.io/sampledb-deletion-protection",
-  "validatingadmissionpolicy.admissionregistration.k8s.io/sampledb-namespace-deletion",
-  "validatingadmissionpolicybinding.admissionregistration.k8s.io/sampledb-deletion-protection",
-  "validatingadmissionpolicybinding.admissionregistration.k8s.io/sampledb-namespace-deletion",
-];
-
 const offline = new Helm(directory);
 let plane: StandaloneControlPlane;
 let helm: Helm;
@@ -50,6 +40,17 @@ function objects(text: string): Map<string, Manifest> {
 }
 
 const rendered = async (...options: string[]) => objects(await offline.chart("template", release, ...options));
+/** The names of what outlives the operator, as kubectl prints them. */
+async function staying(): Promise<string[]> {
+  const kinds = new Map([
+    ["CustomResourceDefinition", "customresourcedefinition.apiextensions.k8s.io"],
+    ["ValidatingAdmissionPolicy", "validatingadmissionpolicy.admissionregistration.k8s.io"],
+    ["ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybinding.admissionregistration.k8s.io"],
+  ]);
+  const names = [...(await kustomized("crd")).values(), ...(await kustomized("policy")).values()];
+  return names.map(({ kind, metadata }) => `${kinds.get(kind)}/${metadata.name}`).sort();
+}
+
 const kustomized = async (folder: string) => objects(await plane.kubectl("kustomize", join(config, folder)));
 
 /** What the chart adds to an object that outlives it. */
@@ -216,7 +217,7 @@ test("the operator's rights are parted as the API server knows its resources", a
   await plane.kubectl("delete", "--kustomize", join(config, "crd"));
 });
 
-test("install, upgrade, uninstall, reinstall: kinds, policies and databases stay", async () => {
+test("install, upgrade, uninstall, reinstall: kinds, policies and databases stay", { timeout: 300_000 }, async () => {
   const withoutWebhooks = "--set=webhooks.enabled=false"; // nobody answers them here
   await helm.chart("install", release, "--create-namespace", withoutWebhooks);
   await plane.kubectl("wait", "--for=condition=Established", "crd", "--all");
@@ -236,11 +237,11 @@ test("install, upgrade, uninstall, reinstall: kinds, policies and databases stay
     "release sampledb-operator in namespace sampledb-system looks after all namespaces of this cluster",
   );
   await helm.uninstall(release);
-  expect(await present()).toEqual(staying);
+  expect(await present()).toEqual(await staying());
   expect(await uid()).toBe(database);
 
   await helm.chart("install", release);
-  expect(await present()).toEqual(expect.arrayContaining([...staying, "deployment.apps/sampledb-operator"]));
+  expect(await present()).toEqual(expect.arrayContaining([...(await staying()), "deployment.apps/sampledb-operator"]));
   expect(await uid()).toBe(database);
   await helm.uninstall(release);
 });
@@ -261,7 +262,7 @@ test("what kubectl applied is Helm's with --take-ownership, and refused without"
   );
   await helm.chart("install", release, "--take-ownership");
   await helm.uninstall(release);
-  expect(await present()).toEqual(staying);
+  expect(await present()).toEqual(await staying());
 });
 
 test("an operator of some namespaces has a Role in each, and nothing of the cluster", async () => {
@@ -280,8 +281,12 @@ test("an operator of some namespaces has a Role in each, and nothing of the clus
 
   const account = join(directory, "account.kubeconfig");
   writeFileSync(account, await kubeconfigOfAccount());
-  const flags = ["--leader-elect", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--watch-namespaces=team-a"];
-  const operator = new OperatorProcess(flags, { KUBECONFIG: account, POD_NAMESPACE: release.namespace, ENABLE_WEBHOOKS: "false" });
+  const flags = ["--leader-elect", "--health-probe-bind-address=0", "--watch-namespaces=team-a", "--install-policies"];
+  const environment = { KUBECONFIG: account, POD_NAMESPACE: release.namespace, ENABLE_WEBHOOKS: "false" };
+  const withMetrics = new OperatorProcess([...flags, "--metrics-bind-address=:0"], environment);
+  expect(await withMetrics.ended).toBe(1);
+  expect(withMetrics.errors).toMatch(/^sampledb-operator: with --watch-namespaces .*--metrics-bind-address=0\n$/);
+  const operator = new OperatorProcess(flags, environment);
   try {
     await plane.kubectl("apply", "--namespace=team-a", `--filename=${join(samples, "sampledb_minimal.yaml")}`);
     const made = () => plane.kubectl("get", "statefulsets", "--namespace=team-a", "--output=name");
@@ -290,6 +295,7 @@ test("an operator of some namespaces has a Role in each, and nothing of the clus
       return (await made()) !== "";
     });
     expect(operator.output).toContain("looking after some namespaces alone");
+    expect(operator.output).toContain("kubectl apply --server-side --kustomize config/policy");
   } finally {
     await operator.stop();
   }

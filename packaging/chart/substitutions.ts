@@ -87,7 +87,7 @@ export const substitutions: Readonly<Record<string, Substitution>> = {
     when: `${monitor}.enabled`,
     fields: { "metadata.labels[+]": lines(`{{- with ${monitor}.labels }}`, "{{- toYaml . | nindent INDENTATION }}", "{{- end }}") },
   },
-  PrometheusRule: { when: `${monitor}.enabled` },
+  PrometheusRule: { when: `${monitor}.enabled` }, // alerts need what the monitor reads
   "ClusterRoleBinding/sampledb-metrics-reader": { when: `${monitor}.enabled`, fields: prometheusSubject },
   "Role/sampledb-metrics-discovery": { when: `${monitor}.enabled` },
   "RoleBinding/sampledb-metrics-discovery": { when: `${monitor}.enabled`, fields: prometheusSubject },
