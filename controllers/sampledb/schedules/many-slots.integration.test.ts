@@ -68,7 +68,7 @@ async function start(namespace: string, now: () => Date) {
   };
 }
 
-test("two hundred schedules due in one minute make two hundred Backups, each once", async () => {
+test("two hundred schedules due in one minute make two hundred Backups, each once", { timeout: 240_000 }, async () => {
   await using stage = await DatabaseStage.open("many-slots", client, proxy);
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs);
