@@ -14,6 +14,17 @@ const incremental = good("incremental", "20260501-000000F_20260502-000000I");
 const next = good("next", "20260503-000000F");
 const reader = { metadata: { name: "back", namespace: "shop" }, spec: { source: { backupName: "full" } } } as unknown as Restore;
 
+const expired = (gone: Backup): Backup => {
+  const mark = {
+    type: "Expiring",
+    status: "True",
+    reason: "ArtefactExpired",
+    message: "",
+    lastTransitionTime: "2026-05-04T12:00:00Z",
+  } as const;
+  return { ...gone, status: { ...gone.status, conditions: [...(gone.status?.conditions ?? []), mark] } };
+};
+
 function ask(name: string, backups: readonly Backup[], restores: readonly Restore[] = []) {
   const known = {
     backups: { get: ({ name: wanted }: { name: string }) => backups.find(({ metadata }) => metadata.name === wanted), list: () => backups },
@@ -38,5 +49,6 @@ test.each([
     "bad",
     [backup("bad", { spec: { sampleDBName: "orders", type: "Full", deletionPolicy: "Delete" }, status: ended("False") })],
   ],
+  ["that retention has removed from the repository, before those that built on it", "full", [expired(full), expired(incremental), next]],
   ["that is not known", "other", [full]],
 ] as const)("a Backup %s may be deleted", (_, name, backups) => expect(ask(name, backups)).toEqual(allowed()));

@@ -5,12 +5,12 @@ import { conditionsNow } from "../../runtime/controller/conditions.ts";
 import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
 import { Forbidden } from "../../runtime/kube/errors.ts";
-import { dependentsOf, readersOf, whyNeeded } from "../database/backups.ts";
+import { dependentsOf, hasExpired, readersOf, whyNeeded } from "../database/backups.ts";
 import { isArchived } from "../desired/store.ts";
 import { namespaces } from "../kinds/kubernetes.ts";
 import { backups, type Restore, restores } from "../kinds/sampledb-io.ts";
 import { hasFailed, hasNothing } from "./retention/beyond.ts";
-import { expired, hasExpired, wordsOf } from "./retention/expiry.ts";
+import { expired, wordsOf } from "./retention/expiry.ts";
 import { begin, follow, release, taskOf } from "./run.ts";
 import type { Scope } from "./scope.ts";
 

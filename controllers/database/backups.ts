@@ -32,10 +32,14 @@ export function isFull({ status }: Pick<Backup, "status">): boolean {
   return /^[^_]+F$/.test(status?.label ?? "");
 }
 
-/** Retention removes it now, or has removed it: nothing may be restored from it any more. */
-export function isBeingExpired({ status }: Pick<Backup, "status">): boolean {
-  const { reason } = conditionOf(status, conditionTypes.expiring) ?? {};
-  return reason === reasons.artefactExpiring || reason === reasons.artefactExpired;
+/** It is being removed from the repository, or is gone from there: nothing may be restored from it any more. */
+export function isBeingExpired(backup: Pick<Backup, "status">): boolean {
+  return conditionOf(backup.status, conditionTypes.expiring)?.reason === reasons.artefactExpiring || hasExpired(backup);
+}
+
+/** What lay in the repository is gone. */
+export function hasExpired({ status }: Pick<Backup, "status">): boolean {
+  return conditionOf(status, conditionTypes.expiring)?.reason === reasons.artefactExpired;
 }
 
 /** Those that can't be restored without this one. pgBackRest's labels say it: an incremental one begins with the label of its full one. */

@@ -52,6 +52,10 @@ export class Database {
     const found = await namespace.list("sampledbs.sampledb.io").catch(() => []); // the kind may not be installed
     for (const kind of ["restores.sampledb.io", "backups.sampledb.io"]) {
       const left = await namespace.list(kind).catch(() => []);
+      // The last good one can't be deleted together with its artefact.
+      const guarded = left.filter((object) => object["spec"].deletionPolicy === "Delete").map((object) => `${kind}/${nameOf(object)}`);
+      for (const name of guarded)
+        await namespace.run("patch", name, "--type=merge", `--patch={"spec":{"deletionPolicy":"Retain"}}`).catch(() => "");
       if (left.length > 0) await namespace.run("delete", kind, "--all", "--timeout=180s", "--request-timeout=0");
     }
     const databases = found.map((object) => new Database(namespace, nameOf(object)));

@@ -3,15 +3,13 @@
 // Each write can be the last one of an operator: the next operator goes on from the stored marks. The full backup of a chain acts for all
 // that build on it. The claim is written before the Restores are read, and a Restore reads the claims before it begins: one of the two sees
 // the other.
-import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { after, awaitChange, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { dependentsOf, isFull, readersOfChain } from "../../database/backups.ts";
+import { dependentsOf, hasExpired, isFull, readersOfChain } from "../../database/backups.ts";
 import { type Archived, isArchived } from "../../desired/store.ts";
 import { type Backup, backups, type Restore, restores } from "../../kinds/sampledb-io.ts";
-import { conditionOf } from "../../telling/events.ts";
 import { begin, follow, release, taskOf } from "../run.ts";
 import type { Scope } from "../scope.ts";
 import type { BackupState } from "../state.ts";
@@ -25,7 +23,7 @@ const soonSeconds = 1;
 export async function retention(scope: Scope): Promise<Result> {
   const { backup, db, run, siblings } = scope;
   const told = markOf(backup);
-  if (told?.reason === reasons.artefactExpired) return await deleteObjects(scope);
+  if (hasExpired(backup)) return await deleteObjects(scope);
   if (run && taskOf(run) === "expire") return await followExpiry(scope, run);
   const going = db && isArchived(db) ? goingIn(scope, db, siblings) : undefined;
   if (!going || !db || !isArchived(db)) {
@@ -133,11 +131,6 @@ async function deleteObjects(scope: Scope): Promise<Result> {
 /** A full backup goes with all that build on it. Of others the labels do not tell for certain what builds on them: each has its own Job. */
 function chainOf({ backup, siblings }: Scope): Backup[] {
   return [...(isFull(backup) ? dependentsOf(backup, siblings) : []), backup];
-}
-
-/** What lay in the repository is gone. */
-export function hasExpired({ status }: Backup): boolean {
-  return conditionOf(status, conditionTypes.expiring)?.reason === reasons.artefactExpired;
 }
 
 const namesOf = (readers: readonly Restore[]) => `Restore ${readers.map(({ metadata }) => metadata.name).join(", ")}`;
