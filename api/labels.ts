@@ -23,7 +23,7 @@ export const labels = {
     on: "Pods, claims, the StatefulSet and Patroni's ConfigMaps",
     writtenBy: "the operator; Patroni on its own objects",
     meaning:
-      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial`, `rotation`, `backup` or `restore` for the Pods of Jobs.",
+      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial`, `rotation`, `cutoff`, `check`, `backup` or `restore` for the Pods of Jobs.",
   },
   role: {
     name: "sampledb.io/role",
@@ -31,12 +31,19 @@ export const labels = {
     writtenBy: "Patroni",
     meaning: "`primary` or `replica`. The read-only Service selects the replicas by it. The read-write Service does not depend on it.",
   },
+  finalBackup: {
+    name: "sampledb.io/final",
+    on: "the last Backup of a SampleDB that was deleted with `deletionPolicy: Snapshot`",
+    writtenBy: "the operator",
+    meaning: "`true`. `kubectl get sdbbackup --selector=sampledb.io/final` lists what can be brought back.",
+  },
 } as const satisfies Record<string, LabelDescription>;
 
 export const labelNames = {
   database: labels.database.name,
   component: labels.component.name,
   role: labels.role.name,
+  finalBackup: labels.finalBackup.name,
 } as const;
 
 /** On every SampleDB before the first side effect. The operator takes it off when the instances have stopped in order. */

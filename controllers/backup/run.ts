@@ -30,6 +30,8 @@ import { type BackupState, failed, waiting } from "./state.ts";
 
 /** The program's own deadline is the Job's. The certificate outlives it by a little. */
 const certificateLifetimeMs = (longestRunSeconds + 600) * 1000;
+/** Less than by how much a certificate outlives its run. */
+const freshMs = 300_000;
 /** A Pod that can't start for this long waits for a person. */
 const longestStuckSeconds = 600;
 /** A node may be back after a moment. Together with what Kubernetes takes to notice, less than two minutes. */
@@ -66,12 +68,17 @@ function instancesOf({ observed: { instances, primary } }: Scope, db: Archived):
   ];
 }
 
-/** A certificate that an earlier run left belongs to another Backup, and is replaced. */
-async function writeCertificate({ backup, client }: Scope, db: Archived, served: Parameters<typeof backupSecret>[2]): Promise<void> {
+/**
+ * A certificate that an earlier run left belongs to another Backup, or is old, and is replaced. One that this Backup's own beginning has just
+ * left is used: an operator that is killed after each of its writes gets on.
+ */
+async function writeCertificate({ backup, client, deps }: Scope, db: Archived, served: Parameters<typeof backupSecret>[2]): Promise<void> {
   const secret = backupSecret(backup, db, served);
   const before = await client.find(secrets, keyOf(secret));
   if (before) {
     refuseForeign(before, db.metadata.name);
+    const age = deps.now().getTime() - Date.parse(before.metadata.creationTimestamp ?? "");
+    if (isControlledBy(before, backup) && age < freshMs) return;
     const { uid, resourceVersion } = before.metadata;
     await client.delete(secrets, keyOf(before), { uid, resourceVersion }).catch(ignoreNotFound);
   }

@@ -3,7 +3,7 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
-import { isGood } from "../database/backups.ts";
+import { hasEnded } from "../database/backups.ts";
 import { instanceOf } from "../database/instance.ts";
 import {
   type ConfigMap,
@@ -50,8 +50,8 @@ function seen(pod: Pod): string {
 /** The leader renews its lock in every loop. */
 const stateChanged: Predicate<ConfigMap> = whenChanged((now, before) => steadyPart(now) !== steadyPart(before));
 
-/** The status of a SampleDB tells of good Backups, and of no others. */
-const backupEnded: Predicate<Backup> = whenChanged((now, before) => isGood(now) !== isGood(before));
+/** The status of a SampleDB tells of good Backups, and a deletion waits for the end of its last one. */
+const backupEnded: Predicate<Backup> = whenChanged((now, before) => hasEnded(now) !== hasEnded(before));
 
 export function sampleDBController(deps: Dependencies, options: ReconcileOptions): ControllerDefinition {
   const ours: readonly Resource[] = [

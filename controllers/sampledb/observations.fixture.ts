@@ -39,6 +39,7 @@ export function findings(told: Partial<Findings> = {}): Findings {
     confirmed: new Set(),
     switchoverOrdered: false,
     archive: undefined,
+    deletion: undefined,
     invalid: undefined,
     upgrade: undefined,
     ...told,

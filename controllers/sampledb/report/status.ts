@@ -2,7 +2,7 @@
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
-import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
+import { type ConditionNow, conditionsNow, secondsOnly } from "../../../runtime/controller/conditions.ts";
 import { isGood } from "../../database/backups.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
@@ -50,8 +50,16 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     appSecretName: names.applicationSecret,
     services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
     ...recoverability(inputs),
+    ...deletionTold(inputs),
     ...(blockers.length > 0 ? { blockers } : {}),
   };
+}
+
+/** In the status before anything is removed: the deletion acts on what is stored. */
+function deletionTold({ db, findings: { deletion }, now }: StatusInputs): Pick<SampleDBStatus, "deletion"> {
+  if (!deletion) return {};
+  const before = db.status?.deletion;
+  return { deletion: { ...deletion, sinceTime: before?.phase === deletion.phase ? before.sinceTime : secondsOnly(now()) } };
 }
 
 /** Only of this SampleDB: Backups of an earlier one of the same name lie in another stanza. */
