@@ -1,5 +1,5 @@
 // Deleting a SampleDB with `Snapshot`, and bringing it back, with all controllers at work on a real API server without nodes.
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { succeeded } from "../controllers/backup/backup.fixture.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
@@ -73,6 +73,10 @@ test("clients are cut off, the last Backup is made, the archive is checked, and 
   expect(check?.containers[0]?.args).toEqual(["check-archive", "1", succeeded.lastWAL]);
   expect(await claims(stage)).toEqual(["data-orders-0", "orders-repository"]);
   // As the scheduler does: Kubernetes keeps a claim for as long as a Pod that has a node names it, also one that has ended.
+  // The Node is there, so that Kubernetes does not collect its Pods.
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: "nowhere" }, spec: { unschedulable: true } };
+  await plane.request("POST", "/api/v1/nodes", node);
+  onTestFinished(async () => void (await plane.request("DELETE", "/api/v1/nodes/nowhere")));
   const { name } = (await databases.jobPod("orders-check")).metadata;
   const binding = { apiVersion: "v1", kind: "Binding", metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: "nowhere" } };
   const bound = await plane.request("POST", `/api/v1/namespaces/snapshot/pods/${name}/binding`, binding);
