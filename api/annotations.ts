@@ -121,6 +121,21 @@ export const noteAnnotations = {
       "Digest of `spec.bootstrap`, of the scripts and of the image that the Job was made from. Another digest now: the Job is made anew.",
     byHand: notByHand,
   },
+  cutOff: {
+    name: "sampledb.io/cut-off",
+    on: "Job NAME-cutoff",
+    writtenBy: "the operator",
+    meaning: "The uid of the primary's Pod whose clients this Job has cut off, in a deletion with `deletionPolicy: Snapshot`.",
+    byHand: "Leave it alone.",
+  },
+  archiveCheck: {
+    name: "sampledb.io/archive-check",
+    on: "Job NAME-check",
+    writtenBy: "the operator",
+    meaning:
+      "Digest of the last Backup and of the volume whose log this Job compares with the archive, in a deletion with `deletionPolicy: Snapshot`.",
+    byHand: "Leave it alone.",
+  },
   nextPassword: {
     name: "sampledb.io/next-password",
     on: "Job NAME-rotation and its Pods",
@@ -283,6 +298,8 @@ export const trialAnnotation = noteAnnotations.trial.name;
 export const ownTrialAnnotation = noteAnnotations.ownTrial.name;
 export const initializationAnnotation = noteAnnotations.initialization.name;
 export const nextPasswordAnnotation = noteAnnotations.nextPassword.name;
+export const cutOffAnnotation = noteAnnotations.cutOff.name;
+export const archiveCheckAnnotation = noteAnnotations.archiveCheck.name;
 export const majorAnnotation = noteAnnotations.major.name;
 export const settingsSinceAnnotation = noteAnnotations.settingsSince.name;
 export const settingsAskedAnnotation = noteAnnotations.settingsAsked.name;

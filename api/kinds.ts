@@ -107,6 +107,12 @@ export const kinds: readonly Kind[] = [
       { name: "Type", type: "string", jsonPath: ".spec.type", description: "Full, Differential or Incremental." },
       conditionColumn("Succeeded", "Succeeded", "status", "Whether the repository holds all that a restore needs."),
       conditionColumn("Status", "Succeeded", "reason", "How far it is, or why it failed."),
+      {
+        name: "Final",
+        type: "string",
+        jsonPath: ".metadata.labels.sampledb\\.io/final",
+        description: "`true` for the last Backup of a SampleDB that was deleted: a Restore from it brings the SampleDB back.",
+      },
       { name: "Percent", type: "integer", jsonPath: ".status.progress.percent", description: "How much of the data is copied." },
       { name: "Completed", type: "date", jsonPath: ".status.completionTime", description: "When it ended." },
       { name: "Bytes", type: "integer", jsonPath: ".status.repositoryBytes", description: "What it takes in the repository.", priority: 1 },

@@ -23,7 +23,7 @@ export const labels = {
     on: "Pods, claims, the StatefulSet and Patroni's ConfigMaps",
     writtenBy: "the operator; Patroni on its own objects",
     meaning:
-      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial`, `rotation`, `backup` or `restore` for the Pods of Jobs.",
+      "The part: `postgresql` for instances and what Patroni keeps of them, `repository` for the repository's Pod, claim and ConfigMap, `init`, `trial`, `rotation`, `cutoff`, `check`, `backup` or `restore` for the Pods of Jobs.",
   },
   role: {
     name: "sampledb.io/role",
@@ -37,6 +37,12 @@ export const labels = {
     writtenBy: "the operator",
     meaning: "The name of the schedule, as `spec.backup.schedules` of the SampleDB has it.",
   },
+  finalBackup: {
+    name: "sampledb.io/final",
+    on: "the last Backup of a SampleDB that was deleted with `deletionPolicy: Snapshot`",
+    writtenBy: "the operator",
+    meaning: "`true`. `kubectl get sdbbackup --selector=sampledb.io/final` lists what can be brought back.",
+  },
 } as const satisfies Record<string, LabelDescription>;
 
 export const labelNames = {
@@ -44,6 +50,7 @@ export const labelNames = {
   component: labels.component.name,
   role: labels.role.name,
   schedule: labels.schedule.name,
+  finalBackup: labels.finalBackup.name,
 } as const;
 
 /** On every SampleDB before the first side effect. The operator takes it off when the instances have stopped in order. */

@@ -1,6 +1,7 @@
 // The status of a SampleDB: only observations of the operator, never its intentions.
 import * as z from "zod";
 import { conditions } from "./conditions.ts";
+import { snapshotPhases } from "./deletion-policy.ts";
 import { atomicList, listMap, time } from "./fields.ts";
 
 const instance = z.object({
@@ -64,6 +65,14 @@ export const sampleDBStatus = z.object({
     .describe(
       "From this moment on every one can be restored, up to the newest segment before a gap: the condition WALComplete tells of gaps.",
     ),
+  deletion: z
+    .object({
+      phase: z.enum(snapshotPhases).describe("How far it is. From `Releasing` on volumes go."),
+      sinceTime: time.describe("Since when it is in this phase."),
+      backupName: z.string().max(253).describe("The last Backup."),
+    })
+    .optional()
+    .describe("How the deletion with `deletionPolicy: Snapshot` stands."),
   blockers: atomicList(z.array(blocker).max(16)).optional().describe("What stands in the way, with the way out."),
 });
 

@@ -1,5 +1,6 @@
 // SampleDB: a PostgreSQL database with its replicas, volumes and schedule of backups.
 import * as z from "zod";
+import { deletionPolicies } from "./deletion-policy.ts";
 import { annotations, atomicList, bounded, dataKey, labels, listMap, objectName, setList, size } from "./fields.ts";
 import { affinity, imagePullSecrets, resources, tolerations, topologySpreadConstraints } from "./pod-fields.ts";
 import { repository } from "./repository.ts";
@@ -255,11 +256,12 @@ export const sampleDBSpec = withRules(
       .enum(["Running", "Hibernated"])
       .default("Running")
       .describe("`Hibernated` stops all instances and keeps their volumes; `Running` starts them again, the last primary first."),
+    // Without a default in the schema: what "not said" means depends on `backup` (deletion-policy.ts), and may be set or removed later.
     deletionPolicy: z
-      .enum(["Retain", "Delete"])
-      .default("Retain")
+      .enum(deletionPolicies)
+      .optional()
       .describe(
-        "What happens to the data when the SampleDB is deleted. `Retain` keeps volumes and passwords, and a new SampleDB of that name takes them up. `Delete` destroys them. While it is not `Delete`, the namespace can't be deleted.",
+        "What happens to the data when the SampleDB is deleted. `Snapshot` makes a last Backup, checks it, and then removes the volumes: a Restore brings everything back. `Retain` keeps volumes and passwords, and a new SampleDB of that name takes them up. `Delete` destroys them. When empty: `Snapshot` with `backup`, else `Retain`. It may be changed while the deletion is under way. While it is not `Delete`, the namespace can't be deleted.",
       ),
     deletionProtection: z
       .boolean()
@@ -272,6 +274,11 @@ export const sampleDBSpec = withRules(
     rule: "self.synchronousReplication != 'Required' || self.replicas >= 2",
     message: "synchronousReplication: Required needs replicas: 2 or more; use Preferred for a single one",
     fieldPath: ".replicas",
+  },
+  {
+    rule: "!has(self.deletionPolicy) || self.deletionPolicy != 'Snapshot' || has(self.backup)",
+    message: "deletionPolicy: Snapshot needs backup: the last Backup has to lie somewhere; set backup, or use Retain",
+    fieldPath: ".deletionPolicy",
   },
   {
     rule: `!has(self.backup) || !has(oldSelf.backup) || !isQuantity(self.storage.size) || ${repositorySize("self")}.compareTo(${repositorySize("oldSelf")}) >= 0`,

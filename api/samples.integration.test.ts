@@ -78,7 +78,6 @@ test("a minimal SampleDB needs at most five lines of spec, and gets these defaul
     synchronousReplication: "Disabled",
     bootstrap: { databaseName: "app", ownerName: "app" },
     powerState: "Running",
-    deletionPolicy: "Retain",
     deletionProtection: false,
     paused: false,
   });

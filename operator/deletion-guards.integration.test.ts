@@ -1,7 +1,8 @@
 // The guards against deleting databases by mistake, on a real API server: the policies without an operator, and the webhook.
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
+import { persistentVolumeClaims } from "../controllers/kinds/kubernetes.ts";
+import { backups, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
 import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { eventually } from "../tools/eventually.ts";
@@ -124,6 +125,54 @@ describe("a namespace, without an operator", () => {
     await withoutNamespacePolicy();
     await kubectl("delete", "namespace", "forced", "--timeout=60s");
     await expect(kubectl("get", "namespace", "forced")).rejects.toThrow(/not found/);
+  });
+});
+
+describe("what is left of a SampleDB that was deleted with Snapshot, without an operator", () => {
+  const claim = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: {
+      name: "orders-repository",
+      namespace: "left",
+      labels: { "sampledb.io/component": "repository", "app.kubernetes.io/managed-by": "sampledb-operator" },
+    },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  };
+  const condition = {
+    type: "Succeeded",
+    status: "True",
+    reason: "BackupSucceeded",
+    message: "",
+    lastTransitionTime: "2026-05-04T12:00:00Z",
+  };
+
+  test("keeps the namespace and the repository's claim while the Backup is there, and warns where that is deleted", async () => {
+    await namespaceWith("left");
+    await client.create(persistentVolumeClaims, claim as never);
+    const metadata = { name: "orders-final-12345678", namespace: "left", labels: { "sampledb.io/final": "true" } };
+    const spec = { sampleDBName: "orders", type: "Incremental", deletionPolicy: "Retain" } as const;
+    const key = { namespace: "left", name: metadata.name };
+    await client.create(backups, { apiVersion: backups.apiVersion, kind: "Backup", metadata, spec });
+    expect(await refusal("pvc", "orders-repository", "--namespace=left")).toBeUndefined(); // it is not good yet
+    const status = { conditions: [condition], repository: { stanza: "uid-17-1", volumeClaimName: "orders-repository" } };
+    await client.mergePatch(backups, key, { status }, { subresource: "status" });
+    expect(await refusedIn("left")).toMatch(
+      /all that is left of SampleDB orders, .* Backup orders-final-12345678\. Restore it elsewhere; or/,
+    );
+    const ofClaim = await eventually("the claim can't be deleted", 60_000, () => refusal("pvc", "orders-repository", "--namespace=left"));
+    expect(ofClaim).toMatch(
+      /Backup orders-final-12345678 of SampleDB orders lies in claim orders-repository: .* delete the Backups in it first/,
+    );
+    const warned = await plane.request("DELETE", "/apis/sampledb.io/v1alpha1/namespaces/left/backups/orders-final-12345678?dryRun=All");
+    expect(warned?.status).toBe(200);
+    await kubectl("delete", "backup", metadata.name, "--namespace=left");
+    await eventually(
+      "both can be deleted",
+      60_000,
+      async () => (await refusal("pvc", "orders-repository", "--namespace=left")) === undefined,
+    );
+    await eventually("both can be deleted", 60_000, async () => (await refusal("namespace", "left")) === undefined);
   });
 });
 

@@ -3,6 +3,15 @@ import { replaceAnnotation, rotateAnnotation, switchoverAnnotation, unprovenAnno
 import type { Descriptions } from "./description.ts";
 
 export const blockerReasons = {
+  snapshotWaits: {
+    name: "SnapshotWaits",
+    where: ["blocker"],
+    meaning:
+      "The SampleDB is being deleted with `deletionPolicy: Snapshot`, and the last Backup can't be made or checked: its Pods can't run, or the store does not answer. Nothing is removed. The operator goes on by itself when the cause is mended. The message names the phase and the cause.",
+    wayOut:
+      "Mend the cause. If the last Backup is not worth waiting for, change the policy: with Retain the deletion ends at once and the volumes stay, with Delete everything is destroyed.",
+    commands: [`kubectl patch sampledb NAME --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'   # the volumes stay`],
+  },
   nodeLost: {
     name: "NodeLost",
     where: ["blocker"],

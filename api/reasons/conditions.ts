@@ -109,7 +109,7 @@ export const conditionReasons = {
     name: "Deleting",
     where: ["Ready"],
     meaning:
-      "The SampleDB is being deleted. The operator waits until the instances that the message names have stopped. Then volumes and passwords stay, or go if `spec.deletionPolicy` is Delete.",
+      "The SampleDB is being deleted. The operator waits until the instances that the message names have stopped. Then volumes and passwords stay, or go if `spec.deletionPolicy` is Delete. With Snapshot it makes a last Backup first, and the message names the phase and since when it lasts ([deleting](deleting.md)).",
     wayOut: "Wait. If a Pod does not end because its node is gone, delete the node. A deletion can't be taken back.",
     commands: [`kubectl get pods --selector=${labelNames.database}=NAME --output=wide`, "kubectl delete node NODE   # it is gone for good"],
   },

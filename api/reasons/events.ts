@@ -110,6 +110,14 @@ export const eventReasons = {
       "kubectl --namespace=sampledb-system delete secret authority.NAMESPACE.NAME",
     ],
   },
+  snapshotted: {
+    name: "Snapshotted",
+    where: ["event"],
+    meaning:
+      "The SampleDB is deleted with `deletionPolicy: Snapshot`. Its last Backup is good, the archive has everything up to the last commit, and the volumes are gone. Passwords, the repository and all Backups stay.",
+    wayOut: "Nothing. To bring the SampleDB back, restore the Backup that the note names ([deleting](deleting.md)).",
+    commands: [`kubectl get sdbbackup --selector=${labelNames.finalBackup}   # what can be brought back`],
+  },
   namespaceDeleted: {
     name: "NamespaceDeleted",
     where: ["event"],

@@ -4,6 +4,7 @@ import { reasons } from "../../api/reasons.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import { hasEnded } from "../database/backups.ts";
 import { isArchived, pgBackRestFile } from "../desired/store.ts";
+import type { Backup } from "../kinds/sampledb-io.ts";
 import type { Scope } from "./scope.ts";
 import { type BackupState, failed, waiting } from "./state.ts";
 
@@ -70,10 +71,12 @@ function noPrimary({ db, observed: { primary } }: Inputs): BackupState | undefin
   return waiting(reasons.databaseDown, `SampleDB ${name} ${why}: the backup begins when it does`);
 }
 
-/** Those that were made earlier and are not over. */
-function ahead({ backup, siblings }: Inputs) {
+/** Those that were made earlier and are not over. Of a SampleDB that is being deleted, only those that run: no other one begins any more. */
+function ahead({ backup, siblings, db }: Inputs) {
   const own = siblings.findIndex(({ metadata }) => metadata.uid === backup.metadata.uid);
-  return siblings.slice(0, Math.max(0, own)).filter((other) => !hasEnded(other) && other.metadata.deletionTimestamp === undefined);
+  const isOpen = (other: Backup) => !hasEnded(other) && other.metadata.deletionTimestamp === undefined;
+  const mayRun = ({ status }: Backup) => db?.metadata.deletionTimestamp === undefined || status?.startTime !== undefined;
+  return siblings.slice(0, Math.max(0, own)).filter((other) => isOpen(other) && mayRun(other));
 }
 
 function waitOrFail(

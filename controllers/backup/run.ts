@@ -2,7 +2,7 @@
 import { taskAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
 import { ignoreNotFound } from "../../runtime/kube/errors.ts";
-import { keyOf } from "../../runtime/kube/object.ts";
+import { isControlledBy, keyOf } from "../../runtime/kube/object.ts";
 import { certificateName } from "../database/certificates.ts";
 import { refuseForeign } from "../database/secrets.ts";
 import {
@@ -27,6 +27,9 @@ import { packSpec } from "../repository/packed-spec.ts";
 import { parseRunEnd } from "./run-end.ts";
 import type { Scope } from "./scope.ts";
 import { type BackupState, failed, waiting } from "./state.ts";
+
+/** Less than by how much a certificate outlives its run. */
+const freshMs = 300_000;
 
 /** What a Job is to do, as far as the caller chooses it. */
 export type Task =
@@ -84,12 +87,17 @@ function instancesOf({ observed: { instances, primary } }: Scope, db: Archived):
   ];
 }
 
-/** A certificate that an earlier run left belongs to another Backup, and is replaced. */
-async function writeCertificate({ backup, client }: Scope, db: Archived, served: Parameters<typeof backupSecret>[2]): Promise<void> {
+/**
+ * A certificate that an earlier run left belongs to another Backup, or is old, and is replaced. One that this Backup's own beginning has just
+ * left is used: an operator that is killed after each of its writes gets on.
+ */
+async function writeCertificate({ backup, client, deps }: Scope, db: Archived, served: Parameters<typeof backupSecret>[2]): Promise<void> {
   const secret = backupSecret(backup, db, served);
   const before = await client.find(secrets, keyOf(secret));
   if (before) {
     refuseForeign(before, db.metadata.name);
+    const age = deps.now().getTime() - Date.parse(before.metadata.creationTimestamp ?? "");
+    if (isControlledBy(before, backup) && age < freshMs) return;
     const { uid, resourceVersion } = before.metadata;
     await client.delete(secrets, keyOf(before), { uid, resourceVersion }).catch(ignoreNotFound);
   }

@@ -1,9 +1,10 @@
 // The scope of one reconcile of a Backup: everything that it reads and uses, gathered once.
+import { deletionPolicyOf } from "../../api/deletion-policy.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { backupsOf } from "../database/backups.ts";
 import { type DatabaseView, observeDatabase } from "../database/view.ts";
 import { belongsTo } from "../desired/identity.ts";
-import { namesOf } from "../desired/names.ts";
+import { finalBackupName, namesOf } from "../desired/names.ts";
 import type { RunDependencies } from "../jobs/run.ts";
 import { type FoundJob, findJob } from "../jobs/runner.ts";
 import type { ConfigMap, Job } from "../kinds/kubernetes.ts";
@@ -20,7 +21,7 @@ export interface Dependencies extends RunDependencies {
 export interface Scope extends Request {
   readonly backup: Backup;
   readonly deps: Dependencies;
-  /** Undefined where there is none, or one that is being deleted. */
+  /** Undefined where there is none, or one that is being deleted: only its last Backup is made then. */
   readonly db: SampleDB | undefined;
   readonly observed: DatabaseView;
   /** The repository's own ConfigMap. Undefined where it is not made for this SampleDB. */
@@ -45,11 +46,16 @@ export function openScope(backup: Backup, request: Request, deps: Dependencies):
     ...request,
     backup,
     deps,
-    db: found?.metadata.deletionTimestamp === undefined ? found : undefined,
+    db: found?.metadata.deletionTimestamp === undefined || isFinal(backup, found) ? found : undefined,
     observed,
     repository: config && belongsTo(database, config) ? config : undefined,
     siblings: backupsOf(cache, database.metadata),
     run: findJob(cache, backup, key),
     lock: cache.watched(jobs).get(key),
   };
+}
+
+/** The last Backup of a SampleDB that is being deleted with `Snapshot`. */
+function isFinal(backup: Backup, going: SampleDB): boolean {
+  return deletionPolicyOf(going.spec) === "Snapshot" && backup.metadata.name === finalBackupName(going);
 }

@@ -198,14 +198,18 @@ export function memoryOf(resources: SampleDB["spec"]["resources"]) {
 
 /** The operator's lines come first: no user can lock Patroni and the replicas out. The user's lines replace the open last line. */
 export function hostBasedAuthentication({ spec }: Pick<SampleDB, "spec">): string[] {
-  return [
-    `local all ${superuser} peer`,
-    `local all ${monitoringUser} peer map=${monitoringUser}`,
-    `hostssl replication ${replicationUser} all scram-sha-256`,
-    `hostssl all ${superuser} all scram-sha-256`,
-    `host replication ${replicationUser} all reject`,
-    `host all ${superuser} all reject`,
-    `host all ${monitoringUser} all reject`,
-    ...(spec.postgresql?.hba ?? ["host all all all scram-sha-256"]),
-  ];
+  return [...ownLines, ...(spec.postgresql?.hba ?? ["host all all all scram-sha-256"])];
 }
+
+const ownLines = [
+  `local all ${superuser} peer`,
+  `local all ${monitoringUser} peer map=${monitoringUser}`,
+  `hostssl replication ${replicationUser} all scram-sha-256`,
+  `hostssl all ${superuser} all scram-sha-256`,
+  `host replication ${replicationUser} all reject`,
+  `host all ${superuser} all reject`,
+  `host all ${monitoringUser} all reject`,
+];
+
+/** For a database that ends: applications get no connection any more. The program cut-off-clients looks for the last line. */
+export const closedAuthentication: readonly string[] = [...ownLines, "host all all all reject"];

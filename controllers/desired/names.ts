@@ -24,6 +24,9 @@ export interface Names {
   readonly trialJob: string;
   /** The Job, and the Secret from which the Job takes the new password. */
   readonly rotation: string;
+  /** The Jobs of a deletion with `Snapshot`: one ends the sessions of clients, one looks whether the archive has everything. */
+  readonly cutOff: string;
+  readonly archiveCheck: string;
   readonly disruptionBudget: string;
   readonly podMonitor: string;
   /** The Job that backs up or removes a backup, with its ConfigMap and Secret. One name for each repository: it is the lock. */
@@ -53,6 +56,8 @@ export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Nam
     initJob: `${name}-init`,
     trialJob: `${name}-trial`,
     rotation: `${name}-rotation`,
+    cutOff: `${name}-cutoff`,
+    archiveCheck: `${name}-check`,
     disruptionBudget: name,
     podMonitor: name,
     backup: `${name}-backup`,
@@ -63,6 +68,11 @@ export function namesOf({ metadata: { name } }: Pick<SampleDB, "metadata">): Nam
 
 export function podName({ metadata: { name } }: Pick<SampleDB, "metadata">, ordinal: number): string {
   return `${name}-${ordinal}`;
+}
+
+/** The last Backup of a SampleDB that is being deleted. A later SampleDB of the name has another uid, and so another one. */
+export function finalBackupName({ metadata: { name, uid = "" } }: Pick<SampleDB, "metadata">): string {
+  return `${name}-final-${uid.slice(0, 8)}`;
 }
 
 /** The name that the StatefulSet gives to the claim of its template `data`. */

@@ -152,7 +152,8 @@ export class Synchrony extends StateObject {
 
 interface SettingsText {
   readonly synchronous_mode: string;
-  readonly postgresql: { readonly parameters?: Readonly<Record<string, unknown>> };
+  readonly synchronous_mode_strict: boolean;
+  readonly postgresql: { readonly parameters?: Readonly<Record<string, unknown>>; readonly pg_hba?: readonly string[] };
 }
 
 /** NAME-config. */
@@ -188,6 +189,22 @@ export class ClusterSettings extends StateObject {
 
   async setSynchronousMode(client: KubeClient, mode: string): Promise<void> {
     await this.write(client, { [patroniKeys.settings]: JSON.stringify({ ...this.#values, synchronous_mode: mode }) });
+  }
+
+  /** Whether the instances let in those of these lines of pg_hba, and nobody else. */
+  letsIn(lines: readonly string[], { alone }: { readonly alone: boolean }): boolean {
+    const isSame = JSON.stringify(this.#values.postgresql?.pg_hba) === JSON.stringify(lines);
+    return isSame && !(alone && this.#values.synchronous_mode_strict);
+  }
+
+  /** `alone`: an instance without replicas, whose commits must not wait for any. */
+  async letIn(client: KubeClient, lines: readonly string[], { alone }: { readonly alone: boolean }): Promise<void> {
+    const values = {
+      ...this.#values,
+      ...(alone ? { synchronous_mode_strict: false } : {}),
+      postgresql: { ...this.#values.postgresql, pg_hba: lines },
+    };
+    await this.write(client, { [patroniKeys.settings]: JSON.stringify(values) });
   }
 
   /** Lets the next instance make the data. Otherwise it would wait for ever for the instance that set the mark. */

@@ -51,7 +51,7 @@ function seen(pod: Pod): string {
 /** The leader renews its lock in every loop. */
 const stateChanged: Predicate<ConfigMap> = whenChanged((now, before) => steadyPart(now) !== steadyPart(before));
 
-/** The status of a SampleDB tells of good Backups, and a slot of a schedule may wait for the end of one. */
+/** The status of a SampleDB tells of good Backups, and a slot of a schedule, or a deletion, may wait for the end of one. */
 const backupEnded: Predicate<Backup> = whenChanged((now, before) => isGood(now) !== isGood(before) || hasEnded(now) !== hasEnded(before));
 
 export function sampleDBController(deps: Dependencies, options: ReconcileOptions): ControllerDefinition {

@@ -40,6 +40,7 @@ export function findings(told: Partial<Findings> = {}): Findings {
     switchoverOrdered: false,
     archive: undefined,
     schedules: undefined,
+    deletion: undefined,
     invalid: undefined,
     upgrade: undefined,
     ...told,

@@ -34,8 +34,8 @@ async function keep(scope: Scope): Promise<Result> {
 }
 
 async function cleanUp(scope: Scope): Promise<Result | typeof finished> {
-  const result = await deletion(scope);
-  if (result.kind !== "finished") await tell(scope, { errors: [] });
+  const { result, errors } = await deletion(scope);
+  if (result.kind !== "finished") await tell(scope, { errors });
   return result;
 }
 
@@ -65,6 +65,7 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     switchoverOrdered: false,
     archive: undefined,
     schedules: undefined,
+    deletion: undefined,
     // Of the spec as the user wrote it: the one that is acted on lacks settings that wait for the upgrade.
     invalid: upgrade ? deps.choices.of(asked.spec).invalid : choices.invalid,
     upgrade: upgrade?.message,

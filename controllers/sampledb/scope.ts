@@ -1,4 +1,5 @@
 // The scope of a reconcile: everything that its steps may read and use, gathered once, and the findings that they leave.
+import type { SnapshotPhase } from "../../api/deletion-policy.ts";
 import type { SampleDBStatus } from "../../api/sampledb-status.ts";
 import type { Cache } from "../../runtime/cache/cache.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
@@ -73,6 +74,8 @@ export interface Findings {
   archive: ArchiveHealth | undefined;
   /** The schedules of backups. Set by schedules. Undefined where it has not run or has failed: the stored ones stay. */
   schedules: SampleDBStatus["schedules"];
+  /** How the deletion with `Snapshot` stands. Set by the deletion. */
+  deletion: { readonly phase: SnapshotPhase; readonly backupName: string } | undefined;
   /** Why the spec can't be acted on. Set when the scope is opened. */
   readonly invalid: string | undefined;
   /** Why the major that is asked for is not the one that runs. Set when the scope is opened. */

@@ -35,6 +35,7 @@ export class Stage {
   readonly #ports: Readonly<Record<Instance, number>>;
   readonly #intakePort: number;
   #settings: readonly string[] = [];
+  readonly #servers = new Map<Instance, ChildProcess>();
 
   private constructor(containers: Containers, runs: JobRuns, [first = 0, second = 0, intake = 0]: readonly number[]) {
     this.containers = containers;
@@ -109,6 +110,11 @@ export class Stage {
   async startPostgres(instance: Instance): Promise<void> {
     const make = instance === "orders-0" ? "initdb --data-checksums --no-sync --username=postgres --auth=peer" : copyOfPrimary;
     await this.shell(instance, `mkdir -p $VOLUME $PGHOST; ${make} -D $PGDATA`);
+    await this.restartPostgres(instance);
+  }
+
+  /** On the data that it has. */
+  async restartPostgres(instance: Instance): Promise<void> {
     const settings = [
       "listen_addresses=",
       `unix_socket_directories=/tmp/${instance}/sockets`,
@@ -117,9 +123,18 @@ export class Stage {
       "shared_buffers=16MB",
       "fsync=off",
     ];
-    const command = ["postgres", ...settings.flatMap((each) => ["-c", each])];
-    this.containers.spawn(command, { env: this.#environment(instance) }).stderr?.resume();
+    const command = ["bash", "-c", serverWithSignals, `/tmp/${instance}/signal`, ...settings.flatMap((each) => ["-c", each])];
+    const server = this.containers.spawn(command, { env: this.#environment(instance) });
+    server.stderr?.resume();
+    this.#servers.set(instance, server);
     await this.shell(instance, "until pg_isready --quiet; do sleep 0.1; done");
+  }
+
+  /** INT ends it as a Pod that is deleted, QUIT as one that is lost. */
+  async stopPostgres(instance: Instance, signal: "INT" | "QUIT"): Promise<void> {
+    const server = this.#servers.get(instance);
+    this.containers.write(`${instance}/signal`, signal);
+    if (server) await ended(server);
   }
 
   /** By a user without a name, as on OpenShift; PostgreSQL knows its name. */
@@ -252,5 +267,9 @@ export class Stage {
 
   readonly until = until;
 }
+
+/** Nobody outside of a container can signal a process in it: the name of a signal in the file $0 is passed on. */
+const serverWithSignals =
+  'postgres "$@" & server=$!; while kill -0 $server 2>/dev/null; do if [ -e "$0" ]; then kill -s "$(cat "$0")" $server; rm "$0"; fi; sleep 0.05; done';
 
 const copyOfPrimary = "pg_basebackup --host=/tmp/orders-0/sockets --username=postgres --checkpoint=fast --write-recovery-conf --no-sync";

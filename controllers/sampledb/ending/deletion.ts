@@ -1,6 +1,6 @@
-// The deletion of a SampleDB. It makes no object, because the namespace may be going, too.
+// The deletion of a SampleDB. With Retain and Delete it makes no object, because the namespace may be going, too.
+import { type DeletionPolicy, deletionPolicyOf } from "../../../api/deletion-policy.ts";
 import { reasons } from "../../../api/reasons.ts";
-import type { Cache } from "../../../runtime/cache/cache.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
@@ -9,49 +9,67 @@ import type { Resource } from "../../../runtime/kube/resource.ts";
 import { backupsOf, isGood } from "../../database/backups.ts";
 import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
+import { isArchived } from "../../desired/store.ts";
 import { configMaps, jobs, type PersistentVolumeClaim, persistentVolumeClaims, secrets } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import { byDatabase } from "../../watches.ts";
 import { mayHaveData, removeEmpty } from "../foundation/storage.ts";
-import { applyRange, isForeign, noteLastPrimary, rangeNow } from "../instances/instances.ts";
+import { isForeign, stop } from "../instances/instances.ts";
 import type { Scope } from "../scope.ts";
-import { tellNamespaceEnd } from "./namespace-end.ts";
+import { namespaceGoes, tellNamespaceEnd } from "./namespace-end.ts";
+import { type Ending, snapshot } from "./snapshot.ts";
 
 /** The watch reports when a Pod is gone. This is for the objects that are not watched. */
 const lookAgainSeconds = 5;
 
 /**
- * Stops the replicas, then the primary, so that the primary's volume has every commit: a new SampleDB of the name starts with it. Then the
- * kept objects stay, or go where `deletionPolicy` is Delete. Kubernetes' garbage collector removes the owned objects.
+ * As `deletionPolicy` says. With Retain and Delete it stops the replicas, then the primary, so that the primary's volume has every commit: a
+ * new SampleDB of the name starts with it. Then the kept objects stay, or go. Kubernetes' garbage collector removes the owned objects.
  */
-export async function deletion(scope: Scope): Promise<Result | typeof finished> {
+export async function deletion(scope: Scope): Promise<Ending> {
   const { db, observed, deps, client } = scope;
-  if (db.spec.deletionPolicy !== "Delete") {
+  const policy = await policyNow(scope);
+  if (policy === "Retain") {
     for (const claim of allClaims(observed)) await deps.volumes.tell(client, claim, "keep"); // before any claim can go
     await tellNamespaceEnd(scope);
   }
+  const ending = policy === "Snapshot" ? await snapshot(scope) : { result: await stopAndLeave(scope, policy), errors: [] };
+  if (ending.result.kind === "finished") {
+    deps.authority.forget(identityOf(db));
+    deps.passwords.forget(db);
+  }
+  return ending;
+}
+
+/** Where no last Backup can be made, because there is no data or no room for objects, the volumes stay as with Retain. */
+async function policyNow(scope: Scope): Promise<DeletionPolicy> {
+  const { db, observed } = scope;
+  const policy = deletionPolicyOf(db.spec);
+  if (policy !== "Snapshot") return policy;
+  const hasData = observed.initialized || db.status?.deletion?.phase === "Releasing";
+  if (!isArchived(db) || !hasData || isTaken(scope) || (await namespaceGoes(scope))) return "Retain";
+  return "Snapshot";
+}
+
+/** Another's Pods run on the claims of this name, and are not this SampleDB's to stop: so nothing is destroyed either. */
+function isTaken({ db, observed: { statefulSet } }: Scope): boolean {
+  return statefulSet !== undefined && isForeign(statefulSet, db);
+}
+
+async function stopAndLeave(scope: Scope, policy: DeletionPolicy): Promise<Result | typeof finished> {
+  const { observed } = scope;
   // While the StatefulSet asks for Pods, it can make new ones, and claims for them, at any moment.
   const wanted = observed.statefulSet?.metadata.deletionTimestamp ? 0 : (observed.range?.count ?? 0);
-  // Its Pods run on the claims of this name, and are not this SampleDB's to stop: so nothing is destroyed either.
-  const isTaken = observed.statefulSet !== undefined && isForeign(observed.statefulSet, db);
-  if (!isTaken && (observed.instances.length > 0 || wanted > 0)) {
+  if (!isTaken(scope) && (observed.instances.length > 0 || wanted > 0)) {
     await stop(scope);
     return after(lookAgainSeconds);
   }
-  if (db.spec.deletionPolicy === "Delete" && !isTaken) await destroy(scope);
+  if (policy === "Delete" && !isTaken(scope)) await destroy(scope);
   else await leave(scope);
-  deps.authority.forget(identityOf(db));
-  deps.passwords.forget(db);
   return finished;
 }
 
-async function stop(scope: Scope): Promise<void> {
-  await noteLastPrimary(scope);
-  if (scope.observed.statefulSet?.metadata.deletionTimestamp) return; // its Pods go with it
-  await applyRange(scope, rangeNow(scope, "Hibernated")).catch(ignoreNotFound);
-}
-
-/** Removes all kept objects. The authority's key is in another namespace, where no person would look for it: so it must not be left. */
+/** Removes all kept objects, but a repository in which Backups lie: those outlive the SampleDB. The authority's key is in another namespace, where no person would look for it: so it must not be left. */
 async function destroy({ db, key, observed, client, objects, deps }: Scope): Promise<void> {
   const names = namesOf(db);
   // An object under one of our names that the operator did not make blocked this SampleDB. It must not be deleted with it.
@@ -61,8 +79,11 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   };
   const here = (name: string) => ({ namespace: key.namespace, name });
   for (const job of deps.cache.watched(jobs).listBy(byDatabase, `${key.namespace}/${key.name}`)) await objects.remove(jobs, keyOf(job), db);
-  // Only the repository of good Backups outlives this: whoever made those has not said that they may go.
-  const lastCopy = hasBackups(deps.cache, key, names.repository) ? observed.repository.claim : undefined;
+  // The repository of good Backups outlives this: whoever made those has not said that they may go.
+  const lying = backupsOf(deps.cache, key).filter(
+    (backup) => isGood(backup) && backup.status?.repository?.volumeClaimName === names.repository,
+  );
+  const lastCopy = lying.length > 0 ? observed.repository.claim : undefined;
   if (lastCopy) await deps.volumes.tell(client, lastCopy, "keep");
   for (const claim of allClaims(observed).filter((each) => each !== lastCopy)) {
     await deps.volumes.tell(client, claim, "release");
@@ -72,11 +93,9 @@ async function destroy({ db, key, observed, client, objects, deps }: Scope): Pro
   if (!lastCopy) await remove(configMaps, here(names.repository)); // it knows how many archives there were
   for (const name of [...keptSecrets(db), names.rotation, names.repository]) await remove(secrets, here(name));
   await remove(secrets, deps.authority.keySecret(identityOf(db)));
-}
-
-/** Whether good Backups lie on this claim. */
-function hasBackups(cache: Cache, key: Key, claimName: string): boolean {
-  return backupsOf(cache, key).some((backup) => isGood(backup) && backup.status?.repository?.volumeClaimName === claimName);
+  if (!lastCopy) return;
+  const note = `claim ${names.repository} stays, because these Backups lie in it: ${lying.map(({ metadata }) => metadata.name).join(", ")}. When they are not wanted: kubectl delete them, and then the claim`;
+  deps.events.record(db, { type: "Normal", reason: reasons.retained, action: "Delete", note });
 }
 
 function keptSecrets(db: SampleDB): string[] {

@@ -1,5 +1,6 @@
 // The end of a namespace. It takes claims, passwords and Events along, whatever the SampleDB says. The volumes are retained, and an Event
 // in the operator's namespace names them.
+import { deletionPolicyOf } from "../../../api/deletion-policy.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import { Forbidden } from "../../../runtime/kube/errors.ts";
@@ -9,13 +10,19 @@ import { namespaces, persistentVolumes } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Scope } from "../scope.ts";
 
-/** Looks for volumes, not claims: the claims may be gone already. Every reconcile repeats the Event; Kubernetes counts it. */
-export async function tellNamespaceEnd({ db, key, client, deps }: Scope): Promise<void> {
+/** Nothing can be made in a namespace that is going. */
+export async function namespaceGoes({ client, key }: Pick<Scope, "client" | "key">): Promise<boolean> {
   const namespace = await client.find(namespaces, { namespace: "", name: key.namespace }).catch(unknownWithoutRights);
-  if (!namespace?.metadata.deletionTimestamp) return;
+  return namespace?.metadata.deletionTimestamp !== undefined;
+}
+
+/** Looks for volumes, not claims: the claims may be gone already. Every reconcile repeats the Event; Kubernetes counts it. */
+export async function tellNamespaceEnd(scope: Scope): Promise<void> {
+  if (!(await namespaceGoes(scope))) return;
+  const { db, key, client, deps } = scope;
   const volumes = await keptVolumes(db, client).catch(unknownWithoutRights);
   const fate = volumes?.length ? `${volumes.join(", ")} have the data` : "what becomes of the volumes is up to their StorageClass";
-  const note = `${fate} of SampleDB ${key.namespace}/${db.metadata.name}, whose deletionPolicy is ${db.spec.deletionPolicy} and whose namespace is deleted; passwords and certificates go`;
+  const note = `${fate} of SampleDB ${key.namespace}/${db.metadata.name}, whose deletionPolicy is ${deletionPolicyOf(db.spec)} and whose namespace is deleted; passwords and certificates go`;
   deps.events.record(inOperatorNamespace(db, deps.operatorNamespace), {
     ...{ type: "Warning", reason: reasons.namespaceDeleted, action: "Delete", note },
   });

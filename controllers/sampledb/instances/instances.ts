@@ -1,4 +1,5 @@
 // The StatefulSet: how many instances run, and with which template. Also removes the claims that scaling down leaves, where data may go.
+import { deletionPolicyOf } from "../../../api/deletion-policy.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { awaitChange } from "../../../runtime/controller/result.ts";
 import { done, type StepResult, waitFor } from "../../../runtime/controller/steps.ts";
@@ -62,6 +63,13 @@ export function rangeNow({ db, observed }: Scope, powerState: SampleDB["spec"]["
   });
 }
 
+/** Stops the instances of a SampleDB that is being deleted: the replicas, then the primary. */
+export async function stop(scope: Scope): Promise<void> {
+  await noteLastPrimary(scope);
+  if (scope.observed.statefulSet?.metadata.deletionTimestamp) return; // its Pods go with it
+  await applyRange(scope, rangeNow(scope, "Hibernated")).catch(ignoreNotFound);
+}
+
 /** Changes the range of the StatefulSet and nothing else: its template may have a change that is still on trial. */
 export async function applyRange(
   { db, observed: { statefulSet: existing, range: current }, client }: Scope,
@@ -77,7 +85,8 @@ export function isForeign(existing: StatefulSet, db: SampleDB): boolean {
   return controllerOf(existing) !== undefined && !isControlledBy(existing, db);
 }
 
-async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {
+/** Where the change on trial is not accepted, only the range changes; a StatefulSet that is missing is made. */
+export async function applyInstances(scope: Scope, range: InstanceRange): Promise<void> {
   const { db, choices, observed, objects, findings } = scope;
   const existing = observed.statefulSet;
   if (findings.trial.kind === "accepted" || !existing) {
@@ -132,7 +141,8 @@ async function evacuate(scope: Scope): Promise<void> {
 
 /** Only where `deletionPolicy` is Delete. Otherwise a claim stays, for when its instance is wanted again. */
 async function removeClaims({ db, observed, client, deps }: Scope, range: InstanceRange): Promise<void> {
-  if (db.spec.deletionPolicy !== "Delete" || !observed.primary || observed.range?.count !== db.spec.replicas || range.start !== 0) return;
+  if (deletionPolicyOf(db.spec) !== "Delete" || !observed.primary || observed.range?.count !== db.spec.replicas || range.start !== 0)
+    return;
   const inUse = new Set(observed.instances.map(({ ordinal }) => claimName(db, ordinal)));
   for (const claim of observed.claims.values()) {
     const { name, uid, resourceVersion, deletionTimestamp } = claim.metadata;

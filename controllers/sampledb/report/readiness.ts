@@ -1,5 +1,6 @@
 // Readiness as a chain of pure checks over what was observed and found. The first check that finds something names the reason.
 import { instanceAnnotations } from "../../../api/annotations.ts";
+import { deletionPolicyOf } from "../../../api/deletion-policy.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { compareQuantities } from "../../../kubernetes/quantity.ts";
 import { Occupied } from "../../../runtime/controller/objects.ts";
@@ -11,6 +12,7 @@ import type { DatabaseView } from "../../database/view.ts";
 import { ordinalOf } from "../../desired/names.ts";
 import type { Backup, SampleDB } from "../../kinds/sampledb-io.ts";
 import { type Check as CheckOf, no } from "../../telling/checks.ts";
+import { phaseWords } from "../ending/snapshot-phase.ts";
 import type { Findings } from "../scope.ts";
 
 export interface StatusInputs {
@@ -30,12 +32,21 @@ export type Check = CheckOf<StatusInputs>;
 export const invalidSpec: Check = ({ findings: { invalid } }) =>
   invalid === undefined ? undefined : no(reasons.invalidSpec, `the spec can't be acted on: ${invalid}`);
 
-export const deleting: Check = ({ db, observed }) => {
+export const deleting: Check = ({ db, observed, findings: { deletion } }) => {
   if (db.metadata.deletionTimestamp === undefined) return undefined;
+  if (deletion) return no(reasons.deleting, snapshotTold(db, deletion));
   const left = observed.instances.map(({ podName }) => podName).join(", ");
-  const policy = db.spec.deletionPolicy === "Delete" ? "then volumes and passwords are deleted" : "volumes and passwords stay";
+  const policy = deletionPolicyOf(db.spec) === "Delete" ? "then volumes and passwords are deleted" : "volumes and passwords stay";
   return no(reasons.deleting, `it waits until ${left || "nothing"} has stopped; ${policy}`);
 };
+
+function snapshotTold({ metadata: { deletionTimestamp } }: SampleDB, { phase, backupName }: NonNullable<Findings["deletion"]>): string {
+  const wayOut =
+    phase === "Releasing"
+      ? `a Restore from Backup ${backupName} brings it back`
+      : "deletionPolicy may still be changed: Retain keeps the volumes, Delete destroys them, both without the last Backup";
+  return `${phase}: ${phaseWords[phase]} (Backup ${backupName}; deleted at ${deletionTimestamp}); ${wayOut}`;
+}
 
 const nameTaken: Check = ({ outcome }) => {
   const taken = outcome.errors.find(({ cause }) => cause instanceof Occupied);

@@ -2,7 +2,7 @@
 import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
-import { type ConditionNow, conditionsNow } from "../../../runtime/controller/conditions.ts";
+import { type ConditionNow, conditionsNow, secondsOnly } from "../../../runtime/controller/conditions.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { first } from "../../telling/checks.ts";
@@ -50,6 +50,7 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     services: { readWrite: names.readWriteService, readOnly: names.readOnlyService },
     ...schedulesNow(inputs),
     ...recoverability(inputs),
+    ...deletionTold(inputs),
     ...(blockers.length > 0 ? { blockers } : {}),
   };
 }
@@ -58,6 +59,13 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
 function schedulesNow({ db, findings }: StatusInputs): Pick<SampleDBStatus, "schedules"> {
   const schedules = findings.schedules ?? db.status?.schedules ?? [];
   return schedules.length > 0 ? { schedules } : {};
+}
+
+/** In the status before anything is removed: the deletion acts on what is stored. */
+function deletionTold({ db, findings: { deletion }, now }: StatusInputs): Pick<SampleDBStatus, "deletion"> {
+  if (!deletion) return {};
+  const before = db.status?.deletion;
+  return { deletion: { ...deletion, sinceTime: before?.phase === deletion.phase ? before.sinceTime : secondsOnly(now()) } };
 }
 
 function conditionList(inputs: StatusInputs): ConditionNow[] {

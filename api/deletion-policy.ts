@@ -1,0 +1,21 @@
+// What happens to the data of a SampleDB that is deleted, also where the user has said nothing.
+
+export const deletionPolicies = ["Snapshot", "Retain", "Delete"] as const;
+
+export type DeletionPolicy = (typeof deletionPolicies)[number];
+
+/** Without a word of the user: with a repository a last Backup is made, and without one the volumes stay. */
+export function deletionPolicyOf({
+  deletionPolicy,
+  backup,
+}: {
+  readonly deletionPolicy?: DeletionPolicy | undefined;
+  readonly backup?: object | undefined;
+}): DeletionPolicy {
+  return deletionPolicy ?? (backup ? "Snapshot" : "Retain");
+}
+
+/** The phases of a deletion with `Snapshot`, in their order. */
+export const snapshotPhases = ["Waking", "CuttingOff", "BackingUp", "Stopping", "CheckingArchive", "Releasing"] as const;
+
+export type SnapshotPhase = (typeof snapshotPhases)[number];
