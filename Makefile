@@ -135,6 +135,10 @@ bench-database: $(installed) ## How fast databases are made and fail over, besid
 bench-archive: $(installed) ## What archiving to an S3 store costs, beside the same database without it (BENCH_PARTS, BENCH_ROUNDS)
 	@$(NODE) e2e/bench/archive.ts
 
+.PHONY: bench-backup
+bench-backup: $(installed) ## How long backups and restores take, beside pg_basebackup and a plain copy (BENCH_PARTS, BENCH_ROUNDS, BENCH_GIGABYTES)
+	@$(NODE) e2e/bench/backup.ts
+
 ##@ Build
 
 .PHONY: build

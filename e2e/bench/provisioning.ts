@@ -25,7 +25,7 @@ export async function provision(kubectl: Kubectl, who: "operator" | "hand", data
   const begin = performance.now();
   const since = () => (performance.now() - begin) / 1000;
   await here.apply(manifest);
-  const [firstSql, threeReady] = await Promise.all([answersSql(here).then(since), allReady(here).then(since)]);
+  const [firstSql, threeReady] = await Promise.all([answersSql(here, name).then(since), allReady(here).then(since)]);
   await remove(here, who);
   await deleteNamespace(kubectl, namespace);
   return { firstSql, threeReady };
@@ -39,9 +39,9 @@ export async function remove(here: Kubectl, who: "operator" | "hand"): Promise<v
 }
 
 /** As an application: its own role, its own database, the read-write Service. By address, so that no name server's memory counts. */
-async function answersSql(here: Kubectl): Promise<void> {
-  const secret = await eventually("the Secret is there", 60_000, () => here.get("secret", `${name}-app`));
-  const service = await eventually("the Service is there", 60_000, () => here.get("service", `${name}-rw`));
+export async function answersSql(here: Kubectl, database: string): Promise<void> {
+  const secret = await eventually("the Secret is there", 60_000, () => here.get("secret", `${database}-app`));
+  const service = await eventually("the Service is there", 60_000, () => here.get("service", `${database}-rw`));
   const value = (key: string) => Buffer.from(secret["data"][key] ?? "", "base64").toString();
   const host = service["spec"].clusterIP as string;
   const connection = `host=${host} user=${value("user")} dbname=${value("dbname")} sslmode=require connect_timeout=2`;
