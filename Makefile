@@ -16,7 +16,7 @@ help: ## Show this help
 ##@ The two commands
 
 .PHONY: demo
-demo: $(installed) ## A highly available database on a local Kubernetes: its node lost, changed, scaled, drained; no row lost
+demo: $(installed) ## A highly available database on a local Kubernetes: its node lost, changed, scaled, drained, a dropped table brought back; no row lost
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: test

@@ -1,9 +1,10 @@
 // make demo: from nothing to a highly available PostgreSQL that goes through what a database goes through, with the time of each step,
-// how long nobody could write, and the number of acknowledged rows that were lost.
+// how long nobody could write, and the number of acknowledged rows that were lost; at last a dropped table is brought back.
 import { Refusal, runProgram, say } from "../../tools/progress.ts";
 import { existingCluster, Kubectl } from "../cluster/kubectl.ts";
 import { clusterStatus } from "../cluster/status.ts";
 import { Chronicle } from "./chronicle.ts";
+import { restoredName } from "./going-back.ts";
 import { deployOperator, localCluster, makeRoom, namespaceName } from "./preparation.ts";
 import { tellTheStory } from "./story.ts";
 
@@ -29,7 +30,7 @@ function print(...lines: readonly string[]): void {
 
 function sayWhatIsLeft(kubectl: string, isLocal: boolean): void {
   const here = `${kubectl} --namespace ${namespaceName}`;
-  say(`look around:  ${here} get sampledb,pods,services,pvc`);
+  say(`look around:  ${here} get sampledb,backups,restores,pods,services,pvc`);
   say(`              ${here} describe sampledb ha`);
   say(`              ${here} exec ha-0 --container postgres -- psql app postgres --command 'SELECT count(*), max(at) FROM ledger'`);
   if (isLocal) {
@@ -37,6 +38,8 @@ function sayWhatIsLeft(kubectl: string, isLocal: boolean): void {
     return;
   }
   const mayGo = '{"spec":{"deletionPolicy":"Delete","deletionProtection":false}}';
-  say(`take it down: ${here} patch sampledb ha --type=merge --patch='${mayGo}' && ${here} delete sampledb ha`);
+  say(`take it down: ${here} delete restores,backups --all`);
+  for (const name of ["ha", restoredName])
+    say(`              ${here} patch sampledb ${name} --type=merge --patch='${mayGo}' && ${here} delete sampledb ${name}`);
   say(`              ${kubectl} delete namespace ${namespaceName}; the operator, if nobody else uses it: make undeploy`);
 }

@@ -6,11 +6,11 @@ import { Refusal, say } from "../../tools/progress.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import type { LocalCluster } from "../cluster/local-cluster.ts";
 import { projectDirectory } from "../cluster/plan.ts";
-import { Archive } from "../database/archive.ts";
 import { Database } from "../database/database.ts";
 import { Ledger, lastServer, type Verdict } from "../database/ledger.ts";
 import { Operator } from "../database/operator.ts";
 import type { Chronicle } from "./chronicle.ts";
+import { goBack } from "./going-back.ts";
 import { namespaceName } from "./preparation.ts";
 
 interface Stage {
@@ -50,9 +50,7 @@ export async function tellTheStory({ kubectl, cluster, chronicle }: Stage): Prom
   if (cluster) await drainNode(scene);
   else say("left out, because the cluster is yours: a node cut off with operator and primary, a node drained");
 
-  await chronicle.step("every segment of the log is in the repository, from the first on", () =>
-    new Archive(namespace, database).complete({ begin: 1, deadlineMs: 180_000 }),
-  );
+  await goBack(scene);
   const verdict = await ledger.verify();
   await ledger.stop();
   return verdict;
