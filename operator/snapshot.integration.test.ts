@@ -70,7 +70,7 @@ test("clients are cut off, the last Backup is made, the archive is checked, and 
   await stops(stage);
   await reaches(stage, "CheckingArchive");
   const check = (await stage.job("orders-check"))?.spec?.template.spec;
-  expect(check?.containers[0]?.args).toEqual(["check-archive", "1", succeeded.lastWAL]);
+  expect(check?.containers[0]?.command).toEqual(["tini", "--", "check-archive", "1", succeeded.lastWAL]);
   expect(await claims(stage)).toEqual(["data-orders-0", "orders-repository"]);
   // As the scheduler does: Kubernetes keeps a claim for as long as a Pod that has a node names it, also one that has ended.
   // The Node is there, so that Kubernetes does not collect its Pods.

@@ -52,7 +52,7 @@ export function archiveCheckJob(db: SampleDB, { ordinal, timeline, lastWAL, inpu
     placement: jobPlacement(db),
     container: {
       image,
-      args: ["check-archive", String(timeline), lastWAL],
+      command: ["tini", "--", "check-archive", String(timeline), lastWAL], // without the entrypoint, which prepares the volume for a server
       env: [
         { name: "HOSTNAME", value: podName(db, ordinal) }, // the repository's name is made from it, as in an instance
         { name: "PGDATA", value: dataDirectory },

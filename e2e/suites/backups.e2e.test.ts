@@ -51,7 +51,10 @@ describe.runIf(isLocal)("backups", () => {
     expect(await ledger.verify()).toMatchObject(nothingLost);
   });
 
-  /** What was dropped, and everything beside tables that a database has. */
+  /**
+   * What was dropped, and everything beside tables that a database has. PostgreSQL writes 32 numbers of a sequence ahead into its log, so a
+   * recovered one may go on behind them.
+   */
   const belongings = [
     "CREATE TABLE precious AS SELECT n, md5(n::text) AS text FROM generate_series(1, 1000) AS n",
     "CREATE ROLE clerk NOLOGIN CONNECTION LIMIT 7",
@@ -62,7 +65,7 @@ describe.runIf(isLocal)("backups", () => {
     "SELECT lo_from_bytea(4711, decode(repeat('c0ffee', 10000), 'hex'))",
   ].join("; ");
   const portrait = `SELECT md5(string_agg(text, ',' ORDER BY n)) || ' ' || has_table_privilege('clerk', 'precious', 'SELECT')
-      || ' ' || (SELECT rolconnlimit FROM pg_roles WHERE rolname = 'clerk') || ' ' || (SELECT last_value FROM numbers)
+      || ' ' || (SELECT rolconnlimit FROM pg_roles WHERE rolname = 'clerk') || ' ' || (SELECT last_value BETWEEN 41 AND 41 + 32 FROM numbers)
       || ' ' || (SELECT extversion FROM pg_extension WHERE extname = 'pg_trgm') || ' ' || md5(lo_get(4711)) FROM precious`;
   const superuser = { superuser: true } as const;
 
