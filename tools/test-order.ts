@@ -4,12 +4,18 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Those named here come first, in this order; vitest orders the rest. */
 const order = [
   // Longer than a minute on two cores, the longest first: no worker is left alone with one of them at the end.
+  "operator/snapshot-killed.integration",
+  "operator/retention-kills.integration",
+  "e2e/helm/chart.integration",
   "sampledb/ending/lifecycle.integration",
+  "e2e/olm/bundle.integration",
   "runtime/controller/quiet.integration",
   "sampledb/orders/rotation.integration",
   "sampledb/foundation/storage.integration",
   "images/postgres/restore.integration",
   "images/postgres/backup.integration",
+  "operator/snapshot.integration",
+  "schedules/many-slots.integration",
   "sampledb/refusals.integration",
   "sampledb/orders/replacement.integration",
   // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The three that need most
@@ -21,6 +27,7 @@ const order = [
   "e2e/suites/postgres.e2e",
   "e2e/suites/cluster.e2e",
   "e2e/suites/settings.e2e",
+  "e2e/suites/backups.e2e",
   "e2e/suites/archive.e2e",
   "e2e/suites/database-changes.e2e",
   "e2e/suites/database-instances.e2e",
