@@ -45,10 +45,16 @@ export function openScope(restore: Restore, request: Request, deps: Dependencies
     backup: source.backupName === undefined ? undefined : cache.watched(backups).get(key(source.backupName)),
     backups: source.sampleDBName === undefined ? [] : backupsOf(cache, key(source.sampleDBName)),
     claim: (name) => cache.watched(persistentVolumeClaims).get(key(name)),
-    repositoryRuns: (name) => observeDatabase({ metadata: key(name) }, cache).repository.pod !== undefined,
+    repositoryRuns: (name) =>
+      isKept(cache.watched(sampledbs).get(key(name))) && observeDatabase({ metadata: key(name) }, cache).repository.pod !== undefined,
     destination: cache.watched(sampledbs).get(named.metadata),
     claims: [...observeDatabase(named, cache).claims.keys()],
     rivals: cache.watched(restores).list().filter(isRival),
     run: findJob(cache, restore, key(namesOf(named).restore)),
   };
+}
+
+/** The repository's Pod of a SampleDB that is deleted goes with it. A Job that has to run beside that Pod would never start. */
+function isKept(db: SampleDB | undefined): boolean {
+  return db !== undefined && db.metadata.deletionTimestamp === undefined;
 }

@@ -43,9 +43,7 @@ describe.runIf(isLocal)("a bare repository", () => {
 
     await removeFormer();
     await operator.make("uninstall");
-    expect(await kubectl.list("crd", "--ignore-not-found").then((all) => all.filter(({ spec }) => spec.group === "sampledb.io"))).toEqual(
-      [],
-    );
+    expect((await kubectl.list("crd")).filter(({ spec }) => spec.group === "sampledb.io")).toEqual([]);
     await operator.make("undeploy");
     await operator.make("deploy");
     await operator.ready();
