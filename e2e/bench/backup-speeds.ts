@@ -1,10 +1,9 @@
 // How long backups and restores take, beside the bare tools on the same node and on the same kind of disk; and what applications notice.
 import type { BackupSpec, BackupStatus } from "../../api/backup.ts";
 import { labelNames } from "../../api/labels.ts";
-import type { RestoreStatus } from "../../api/restore.ts";
 import { eventually } from "../../tools/eventually.ts";
 import { say } from "../../tools/progress.ts";
-import { applyRestore, backUp, succeeded } from "../database/backups.ts";
+import { Runs } from "../database/runs.ts";
 import { diskClaim, startPods, toolbox } from "../suites/toolbox.ts";
 import { changeOnePercent, gigabytes, type Subject, transactions, volumeSize } from "./backup-data.ts";
 import { type Figure, median } from "./figures.ts";
@@ -12,6 +11,8 @@ import { type Figure, median } from "./figures.ts";
 const bare = "bare";
 const chunkSeconds = 4;
 const chunksAlone = 5;
+/** An hour, which is enough for 10 GB on a slow disk. */
+const longestMs = 3_600_000;
 
 /** A Backup, in seconds. */
 interface Measured {
@@ -25,12 +26,14 @@ interface Measured {
 export class Speeds {
   readonly #subject: Subject;
   readonly #rounds: number;
+  readonly #runs: Runs;
   readonly #fulls: Measured[] = [];
   #hasTools = false;
 
   constructor(subject: Subject, rounds: number) {
     this.#subject = subject;
     this.#rounds = rounds;
+    this.#runs = new Runs(subject.namespace, subject.database.name, longestMs);
   }
 
   /** In turn, so that a machine that gets slower does so for both. */
@@ -107,15 +110,15 @@ export class Speeds {
     await archive.complete({ deadlineMs: 600_000 });
     const plain = await this.#plainCopy();
     const begin = performance.now();
-    await applyRestore(namespace, "bench-restored", { source: { backupName: name } });
+    await this.#runs.beginRestore("bench-restored", "bench-restored", { source: { backupName: name } });
     const pod = await this.#podOf("restore");
-    const log = await namespace.run("logs", pod, "--follow", "--request-timeout=0");
-    const { firstBackupName = "" } = await succeeded<RestoreStatus>(namespace, "restore", "bench-restored");
+    const log = await namespace.run("logs", pod, "--container=recover", "--follow", "--request-timeout=0");
+    const { firstBackupName = "" } = await this.#runs.succeeds("Restore", "bench-restored");
     const whole = (performance.now() - begin) / 1000;
     const { copySeconds, recoverySeconds } = JSON.parse(log.trim().split("\n").at(-1) ?? "{}");
     const replay = Number(/redo done at .* elapsed: ([\d.]+) s/.exec(log)?.[1]);
     say(`the copy took ${copySeconds} s, a plain one ${plain.toFixed(1)} s; the replay took ${replay} s of ${recoverySeconds} s`);
-    await succeeded(namespace, "backup", firstBackupName); // it needs the instance that is deleted next
+    await this.#runs.succeeds("Backup", firstBackupName); // it needs the instance that is deleted next
     await namespace.run("delete", "restores.sampledb.io", "bench-restored", "--request-timeout=0");
     await namespace.run("delete", "sampledbs.sampledb.io", "bench-restored", "--timeout=240s", "--request-timeout=0");
     const what = `restore of ${database.name}: copy and recovery, beside a plain copy and PostgreSQL's replay`;
@@ -132,9 +135,8 @@ export class Speeds {
   }
 
   async #measured(name: string, type: BackupSpec["type"]): Promise<Measured> {
-    const { namespace, database } = this.#subject;
     const begin = performance.now();
-    const status = await backUp(namespace, name, database, type);
+    const status = await this.#runs.backUp(name, type);
     const whole = (performance.now() - begin) / 1000;
     const verification = status.verification?.seconds ?? 0;
     say(`${name}: ${whole.toFixed(1)} s, of it copying ${status.copySeconds} s, verification ${verification} s`);
@@ -174,11 +176,15 @@ export class Speeds {
     this.#hasTools = true;
   }
 
-  /** The Pod of a Job, once it runs. */
+  /** The Pod of a Job, once its first container runs. */
   async #podOf(component: "backup" | "restore"): Promise<string> {
     return await eventually(`the Pod of the ${component} runs`, 120_000, async () => {
       const pods = await this.#subject.namespace.list("pods", `--selector=${labelNames.component}=${component}`);
-      return pods.find(({ status }) => status.phase === "Running")?.["metadata"].name as string | undefined;
+      const begun = pods.find(
+        ({ status }) =>
+          status.phase === "Running" || status.initContainerStatuses?.some(({ state }: { state: object }) => "running" in state),
+      );
+      return begun?.["metadata"].name as string | undefined;
     });
   }
 }

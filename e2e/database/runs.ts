@@ -1,5 +1,5 @@
-// Backups and Restores as a suite makes them: applied, waited for, and what a Restore has left under a name.
-import type { BackupStatus } from "../../api/backup.ts";
+// Backups and Restores as suites, benchmarks and the demo make them: applied, waited for, and what a Restore has left under a name.
+import type { BackupSpec, BackupStatus } from "../../api/backup.ts";
 import { labelNames } from "../../api/labels.ts";
 import type { RestoreStatus } from "../../api/restore.ts";
 import { apiVersion } from "../../api/version.ts";
@@ -14,11 +14,13 @@ export type Over<K extends Kind> = StatusOf<K> & { readonly succeeded: boolean; 
 export class Runs {
   readonly #kubectl: Kubectl;
   readonly #source: string;
+  readonly #deadlineMs: number;
 
-  /** `source`: the SampleDB that is backed up. */
-  constructor(kubectl: Kubectl, source: string) {
+  /** `source`: the SampleDB that is backed up. `deadlineMs`: until when one has to be over. */
+  constructor(kubectl: Kubectl, source: string, deadlineMs = 300_000) {
     this.#kubectl = kubectl;
     this.#source = source;
+    this.#deadlineMs = deadlineMs;
   }
 
   async make(kind: Kind, name: string, spec: object): Promise<void> {
@@ -35,7 +37,7 @@ export class Runs {
   }
 
   /** Its status once it has ended, well or not. */
-  async over<K extends Kind>(kind: K, name: string, deadlineMs = 300_000): Promise<Over<K>> {
+  async over<K extends Kind>(kind: K, name: string, deadlineMs = this.#deadlineMs): Promise<Over<K>> {
     return await eventuallySucceeds(`${kind} ${name} is over`, deadlineMs, async () => {
       const status = await this.status(kind, name);
       const told = status?.conditions?.find(({ type }) => type === "Succeeded");
@@ -50,7 +52,7 @@ export class Runs {
     return end;
   }
 
-  async backUp(name: string, type: "Full" | "Incremental"): Promise<Over<"Backup">> {
+  async backUp(name: string, type: BackupSpec["type"]): Promise<Over<"Backup">> {
     await this.make("Backup", name, { sampleDBName: this.#source, type });
     return await this.succeeds("Backup", name);
   }

@@ -1,10 +1,9 @@
 // The end of the demo's story: a backup, a table that is dropped by mistake, and the second before it in a database of its own.
-import type { RestoreStatus } from "../../api/restore.ts";
 import { Refusal, say } from "../../tools/progress.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import { Archive } from "../database/archive.ts";
-import { applyRestore, backUp, succeeded } from "../database/backups.ts";
-import { Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
+import { Runs } from "../database/runs.ts";
 import type { Chronicle } from "./chronicle.ts";
 
 interface Scene {
@@ -20,8 +19,9 @@ const fingerprint = "SELECT count(*), md5(string_agg(text, ',' ORDER BY n)) FROM
 export async function goBack({ namespace, chronicle, database }: Scene): Promise<void> {
   await database.sql(`CREATE TABLE invoices AS SELECT n, md5(n::text) AS text FROM generate_series(1, ${rows}) AS n`);
   const written = await database.sql(fingerprint);
+  const runs = new Runs(namespace, database.name);
   await chronicle.step("a full Backup, copied from a replica and checked", async () => {
-    const status = await backUp(namespace, "demo", database, "Full");
+    const status = await runs.backUp("demo", "Full");
     const { databaseBytes = 0, repositoryBytes = 0, copySeconds, sourcePodName, verification } = status;
     const cost = `${copySeconds} s to copy it from ${sourcePodName}, ${verification?.seconds} s to check it`;
     say(`${megabytes(databaseBytes)} of data are ${megabytes(repositoryBytes)} in the repository; ${cost}`);
@@ -34,9 +34,7 @@ export async function goBack({ namespace, chronicle, database }: Scene): Promise
   });
   await chronicle.step(`a Restore to the second before, as SampleDB ${restoredName}; it serves`, async () => {
     const target = { type: "Time", time: moment };
-    await applyRestore(namespace, restoredName, { source: { sampleDBName: database.name }, target, overrides: { replicas: 1 } });
-    const status = await succeeded<RestoreStatus>(namespace, "restore", restoredName);
-    const restored = new Database(namespace, restoredName);
+    const { restored, status } = await runs.restore(restoredName, { source: { sampleDBName: database.name }, target });
     const found = await restored.sql(fingerprint);
     if (found !== written) throw new Refusal(`table invoices of ${restoredName} has ${found}, and had ${written}`);
     say(`all ${rows} invoices are back; the last transaction is of ${status.recoveredToTime}, asked for was ${moment}`);
