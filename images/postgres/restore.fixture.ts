@@ -176,7 +176,7 @@ export class RestoreStage {
   /** What the Job tells that looks into the repository before a restore. */
   async look(asked: Omit<Asked, "volume">): Promise<Outcome> {
     await this.#mount({ ...asked, volume: "" });
-    const env = { MOUNTED: "/tmp/run", MEMORY: "/tmp/run-memory", TERMINATION_LOG: "/tmp/message" };
+    const env = { MOUNTED: "/tmp/recover", MEMORY: "/tmp/memory", ...this.#runs.env };
     return this.outcome(
       await ended(this.containers.spawn(["look-into-repository"], { readOnly: [asked.readOnly ?? "store"], unnamed: true, env })),
     );
