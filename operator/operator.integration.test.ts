@@ -191,7 +191,9 @@ test("the webhooks refuse what the CRDs can't, with certificates that the operat
     await told("15.18");
     expect((await lower()).spec.postgresVersion).toBe(15);
 
-    const restore = sample<Restore>("restore_time_in_place.yaml", "checked");
+    const unfounded = sample<Restore>("restore_time_in_place.yaml", "unfounded");
+    await expect(client.create(restores, unfounded)).rejects.toThrow(/has no good Backup in this namespace/);
+    const restore = sample<Restore>("restore_from_repository.yaml", "checked");
     await client.create(restores, restore);
 
     // A configuration that is applied again loses the authority, and gets it back at once.

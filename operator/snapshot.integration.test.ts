@@ -154,9 +154,8 @@ describe("in the middle of it", () => {
     await stage.end("orders", "check", "PostgreSQL did not end cleanly", 3);
     await reaches(stage, "Waking");
     await stage.databases.podsAre("orders-0");
+    stage.databases.timeline = 2;
     await stage.databases.serves("orders-0");
-    const status = JSON.stringify({ state: "running", role: "primary", timeline: 2 });
-    await client.mergePatch(kinds.pods, stage.databases.key("orders-0"), { metadata: { annotations: { status } } });
     await stage.end("orders", "cutoff", "0 sessions of clients were ended").catch(() => undefined);
     await eventually("another Backup is made", 60_000, async () => ![undefined, first].includes(await uid()));
     expect(await claims(stage)).toEqual(["data-orders-0", "orders-repository"]);

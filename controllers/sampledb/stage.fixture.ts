@@ -55,6 +55,8 @@ export class DatabaseStage implements AsyncDisposable {
   #aheadMs = 0;
   /** Whom the operator can ask about the archive. */
   archive: Questions = { repository: undefined, primary: undefined };
+  /** Of the instances that answer from now on. */
+  timeline = 1;
 
   private constructor(namespace: string, client: KubeClient, proxy: FaultProxy) {
     this.namespace = namespace;
@@ -231,7 +233,7 @@ export class DatabaseStage implements AsyncDisposable {
     const status = {
       state: "running",
       role: leads ? "primary" : "replica",
-      timeline: 1,
+      timeline: this.timeline,
       ...(leads ? {} : { replication_state: "streaming" }),
     };
     const labels = { "sampledb.io/role": leads ? "primary" : "replica" };
