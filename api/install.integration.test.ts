@@ -93,7 +93,7 @@ test("the cluster's edit makes Backups and no Restores; its admin makes both", a
 test("install can be repeated, and uninstall removes every kind; a second uninstall finds nothing to do", async () => {
   await make("install");
   expect(await definitions()).toHaveLength(kinds.length);
-  expect(await policies()).toHaveLength(4);
+  expect(await policies()).toHaveLength(10); // five policies, with a binding each
   await make("uninstall");
   expect(await definitions()).toEqual([]);
   expect(await policies()).toEqual([]);

@@ -119,12 +119,12 @@ function inParentFolder({ prefix = "", ...s3 }: NonNullable<Repository["s3"]>, s
   return { ...s3, ...(parent === "" ? {} : { prefix: parent }) };
 }
 
-/** The first look is for types and bounds: until then nothing is known of the value. */
+/** What comes out of a repository is input: nothing is known of the value. */
 function checkedSpec(value: unknown, what: string): Spec | ReturnType<typeof failed> {
   const refused = (why: string) => failed(reasons.sourceBad, `${what} is refused: ${why}`);
-  const broken = checkSampleDB(value as Spec);
+  const parsed = sampleDBSpec.safeParse(value); // fills in the defaults, which the checks rely on
+  const broken = checkSampleDB((parsed.success ? parsed.data : value) as Spec);
   if (broken.length > 0) return refused(describeViolations(broken));
-  const parsed = sampleDBSpec.safeParse(value);
   if (!parsed.success)
     return refused(parsed.error.issues.map(({ path, message }) => `${["spec", ...path].join(".")}: ${message}`).join("; "));
   return parsed.data as Spec;
