@@ -110,6 +110,8 @@ export class Stage {
   async startPostgres(instance: Instance): Promise<void> {
     const make = instance === "orders-0" ? "initdb --data-checksums --no-sync --username=postgres --auth=peer" : copyOfPrimary;
     await this.shell(instance, `mkdir -p $VOLUME $PGHOST; ${make} -D $PGDATA`);
+    // After three pushes that fail, PostgreSQL waits for a minute before it tries again.
+    await until("the repository answers", async () => (await this.status().catch(() => undefined)) !== undefined);
     await this.restartPostgres(instance);
   }
 
