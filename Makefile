@@ -58,6 +58,14 @@ test-cluster: $(installed) ## Tests of the local Kubernetes itself: all of them 
 test-matrix: $(installed) ## Every change of a database interrupted, faults of machines and stores, nine instances, 50 databases at once (an hour and a half; make test leaves it out)
 	@$(NODE) tools/test.ts matrix
 
+.PHONY: test-helm
+test-helm: $(installed) ## The chart by Helm 3 and 4 under a running database: install, upgrade, rollback, uninstall, reinstall, the operator killed meanwhile
+	@$(NODE) tools/test.ts helm
+
+.PHONY: test-olm
+test-olm: $(installed) ## The bundle by a real OLM under a running database: install, upgrades, the operator away, removed, subscribed again; in one namespace
+	@$(NODE) tools/test.ts olm
+
 ##@ The API
 
 .PHONY: generate
@@ -153,8 +161,22 @@ docker-build: build ## Build all images, with Docker where an engine answers and
 docker-push: build ## Push all images to IMAGE_REGISTRY
 	@$(NODE) images/build.ts push
 
+.PHONY: bundle-build
+bundle-build: $(installed) ## Build the image of the OLM bundle (with IMAGE_REGISTRY: it names the images there by digest)
+	@$(NODE) tools/stage-bundle.ts
+	@$(NODE) images/build.ts build sampledb/bundle
+
+.PHONY: bundle-push
+bundle-push: $(installed) ## Push the image of the OLM bundle to IMAGE_REGISTRY
+	@$(NODE) tools/stage-bundle.ts
+	@$(NODE) images/build.ts push sampledb/bundle
+
+.PHONY: catalog
+catalog: $(installed) ## Write the file-based catalog of the bundle to dist/catalog, validated (with IMAGE_REGISTRY: it names the bundle there by digest)
+	@$(NODE) tools/catalog.ts
+
 .PHONY: release
-release: $(installed) ## Write what a release has to dist/release: installer, chart, bundle, SBOM, checksums (IMAGE_REGISTRY names the images)
+release: $(installed) ## Write what a release has to dist/release: installer, chart, bundle, alerts, images with digests, SBOM, checksums (IMAGE_REGISTRY has the images)
 	@$(NODE) tools/release.ts
 
 ##@ Local Kubernetes (CLUSTER_INDEX=0 to 15 chooses one; 0 by default)

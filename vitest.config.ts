@@ -13,7 +13,7 @@ export default defineConfig({
           ...shared,
           name: "unit",
           include: ["**/*.test.ts"],
-          exclude: [...notOurs, "**/*.{integration,cluster,e2e,matrix}.test.ts"],
+          exclude: [...notOurs, "**/*.{integration,cluster,e2e,matrix,helm,olm}.test.ts"],
           testTimeout: 30_000, // properties over thousands of cases, on a machine with more to do
           sequence: { groupOrder: 1 }, // each project has a number of workers of its own: one project after the other
         },
@@ -68,6 +68,32 @@ export default defineConfig({
           testTimeout: 900_000,
           hookTimeout: 600_000,
           sequence: { groupOrder: 5 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "helm",
+          include: ["e2e/helm/*.helm.test.ts"],
+          exclude: notOurs,
+          globalSetup: "e2e/suites/cluster-setup.ts",
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          sequence: { groupOrder: 6 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "olm",
+          include: ["e2e/olm/*.olm.test.ts"],
+          exclude: notOurs,
+          globalSetup: "e2e/suites/cluster-setup.ts",
+          fileParallelism: false, // OLM is one for a cluster
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          sequence: { groupOrder: 7 },
         },
       },
     ],

@@ -2,7 +2,7 @@
 import { Refusal, runProgram, step } from "../tools/progress.ts";
 import { imageArchive } from "./archive.ts";
 import { chooseBuilder } from "./builder.ts";
-import { catalog } from "./catalog.ts";
+import { bundleImage, catalog } from "./catalog.ts";
 import { type ImageDefinition, imageName } from "./definition.ts";
 import { imageLog } from "./image-log.ts";
 import { imageLayers } from "./layers.ts";
@@ -46,9 +46,9 @@ async function push(definitions: readonly ImageDefinition[]): Promise<void> {
   }
 }
 
-/** By name with or without tag; without names, all images. */
+/** By name with or without tag; without names, all that run. */
 function select(names: readonly string[]): readonly ImageDefinition[] {
-  const images = catalog();
+  const images = names.length === 0 ? catalog() : [...catalog(), bundleImage()];
   const unknown = names.find((name) => !images.some((definition) => isNamed(definition, name)));
   if (unknown !== undefined) throw new Refusal(`there is no image ${unknown}; there are ${images.map(imageName).join(", ")}`);
   return names.length === 0 ? images : images.filter((definition) => names.some((name) => isNamed(definition, name)));

@@ -3,19 +3,26 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packagesAsOf } from "./base.ts";
 import type { ImageDefinition } from "./definition.ts";
-import { operatorImageName, postgresImageName } from "./names.ts";
+import { bundleImageName, operatorImageName, postgresImageName } from "./names.ts";
 
 const root = join(import.meta.dirname, "..");
 
 /** The node binary's package; npm installs the one for this machine. */
 const nodePackage = `node_modules/node-linux-${process.arch}`;
 
+/** Where `make bundle-build` puts the files of the OLM bundle together. */
+export const bundleDirectory = join(root, "dist/bundle");
+
+/** The one that operator, chart and bundle have. */
+export function projectVersion(): string {
+  return (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
+}
+
 export function operatorImage(): ImageDefinition {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const sourceMap = join(root, "dist/main.js.map");
   return {
     name: operatorImageName,
-    tag: process.env["IMAGE_TAG"] || version,
+    tag: process.env["IMAGE_TAG"] || projectVersion(),
     dockerfile: join(root, "Dockerfile"),
     context: root,
     onDebian: true,
@@ -58,4 +65,16 @@ export function catalog(): readonly ImageDefinition[] {
 /** The image of each major: all that nodes need while the operator runs outside of the cluster. */
 export function databaseImages(): readonly ImageDefinition[] {
   return [postgresImage("17"), postgresImage("15")];
+}
+
+/** The OLM bundle, which no node runs: it is made after the others, because it names them. */
+export function bundleImage(): ImageDefinition {
+  return {
+    name: bundleImageName,
+    tag: projectVersion(),
+    dockerfile: join(bundleDirectory, "bundle.Dockerfile"),
+    context: bundleDirectory,
+    onDebian: false,
+    inputs: [bundleDirectory],
+  };
 }

@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import { kinds } from "../api/kinds.ts";
 import { majors } from "../api/sampledb.ts";
-import { imageRegistry, operatorImageName, postgresReference } from "../images/names.ts";
+import { exactReference, imageRegistry, operatorImageName, postgresReference } from "../images/names.ts";
 import { bundleFiles } from "./bundle/bundle.ts";
 import { chartFiles } from "./chart/chart.ts";
 import { type ManifestFile, manifest } from "./config.ts";
@@ -22,17 +22,21 @@ export interface PackageSources {
   readonly samples: readonly object[];
   /** For IMAGE_REGISTRY; what is in git has none. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The digest of each image by its name with registry and tag; what is in git has none. */
+  readonly digests?: ReadonlyMap<string, string>;
 }
 
-export function packageFiles({ version, config, samples, environment = {} }: PackageSources): Map<string, string> {
+export function packageFiles({ version, config, samples, environment = {}, digests = new Map() }: PackageSources): Map<string, string> {
   const installed = config("default");
   const registry = imageRegistry(environment);
   const image = `${registry}/${operatorImageName}`;
-  const postgresImages = Object.fromEntries(majors.map((major) => [String(major), postgresReference(major, environment)]));
+  const named = (reference: string) => exactReference(reference, digests.get(reference));
+  const postgresImages = Object.fromEntries(majors.map((major) => [String(major), named(postgresReference(major, environment))]));
+  const digest = digests.get(`${image}:${version}`) ?? "";
   const shared = { version, leastKubernetes, postgresImages };
   return new Map([
-    ...below("charts/sampledb-operator", chartFiles({ ...shared, files: [...installed, ...config("prometheus")], image })),
-    ...below("bundle", bundleFiles({ ...shared, files: installed, image: `${image}:${version}`, kinds, samples }, registry)),
+    ...below("charts/sampledb-operator", chartFiles({ ...shared, files: [...installed, ...config("prometheus")], image, digest })),
+    ...below("bundle", bundleFiles({ ...shared, files: installed, image: named(`${image}:${version}`), kinds, samples }, registry)),
     ...below("config/namespaced", namespacedConfig(installed)),
   ]);
 }

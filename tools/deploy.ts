@@ -21,14 +21,17 @@ function placeholder(field: string, name: string): RegExp {
 /** Every database, and what keeps one from being deleted while no operator looks after it. */
 const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)$/m;
 
-const withKubectl = (directory: string) => run("kubectl", ["kustomize", directory]);
+export const withKubectl = (directory: string) => run("kubectl", ["kustomize", directory]);
 
-/** Everything that make deploy applies. */
-export async function operatorManifest(kustomize: (directory: string) => Promise<string> = withKubectl): Promise<string> {
+/** Everything that make deploy applies. `nameOf` is what an image is called in it. */
+export async function operatorManifest(
+  kustomize: (directory: string) => Promise<string> = withKubectl,
+  nameOf: (image: ImageDefinition) => string = imageReference,
+): Promise<string> {
   let built = await kustomize(join(root, "config/default"));
   for (const [placeholder, image] of images) {
     if (built.search(placeholder) < 0) throw new Error(`config/manager has nothing to replace with ${imageReference(image)}`);
-    built = built.replace(placeholder, `$1 ${imageReference(image)}`);
+    built = built.replace(placeholder, `$1 ${nameOf(image)}`);
   }
   return built;
 }

@@ -6,6 +6,8 @@ const order = [
   // Longer than a minute on two cores, the longest first: no worker is left alone with one of them at the end.
   "operator/snapshot-killed.integration",
   "operator/retention-kills.integration",
+  "operator/in-place.integration",
+  "operator/restore-killed.integration",
   "e2e/helm/chart.integration",
   "sampledb/ending/lifecycle.integration",
   "e2e/olm/bundle.integration",
@@ -28,6 +30,7 @@ const order = [
   "e2e/suites/cluster.e2e",
   "e2e/suites/settings.e2e",
   "e2e/suites/backups.e2e",
+  "e2e/suites/in-place.e2e",
   "e2e/suites/archive.e2e",
   "e2e/suites/database-changes.e2e",
   "e2e/suites/database-instances.e2e",

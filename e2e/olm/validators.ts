@@ -1,7 +1,7 @@
 // The validators of OLM bundles, built once from the pinned module and kept in the build cache.
 import { join } from "node:path";
 import { run } from "../../tools/command.ts";
-import { goProgram } from "../go-program.ts";
+import { goProgram } from "../../tools/go-program.ts";
 
 export interface Complaint {
   readonly level: "error" | "warning";

@@ -1,6 +1,6 @@
 // MinIO, built once from the pinned module and kept in the build cache.
 import { join } from "node:path";
-import { goProgram } from "../go-program.ts";
+import { goProgram } from "../../tools/go-program.ts";
 
 /** The path of the program. */
 export function minioProgram(): Promise<string> {

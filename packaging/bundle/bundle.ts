@@ -5,8 +5,8 @@ import { group } from "../../api/version.ts";
 import { type Manifest, manifest } from "../config.ts";
 import { type CsvSources, clusterServiceVersion } from "./csv.ts";
 
-const packageName = "sampledb-operator";
-const channel = "candidate"; // nothing has been released
+export const packageName = "sampledb-operator";
+export const channel = "candidate"; // nothing has been released
 
 /** Labels of the image and annotations of the folder say the same, for tools that read either. */
 const annotations: Readonly<Record<string, string>> = {

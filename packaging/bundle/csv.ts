@@ -63,7 +63,6 @@ export function clusterServiceVersion(sources: CsvSources): object {
       minKubeVersion: leastKubernetes,
       keywords: ["postgresql", "database", "backup", "high availability"],
       provider: { name: "SampleDB" },
-      links: [{ name: "SampleDB operator", url: "https://github.com/sampledb/sampledb-operator" }],
       icon: [{ base64data: Buffer.from(icon).toString("base64"), mediatype: "image/svg+xml" }],
       installModes: ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].map((type) => ({ type, supported: true })),
       customresourcedefinitions: { owned: kinds.map(ownedKind) },

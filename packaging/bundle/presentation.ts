@@ -8,11 +8,11 @@ export const description = `Runs PostgreSQL for people who are not database admi
 * **Ten lines of YAML** make a database with replicas. An application finds host, user, password and certificate in one Secret.
 * **Failover** takes seconds and does not need the operator.
 * **Settings, image, resources, instances and disk size** change while the database serves. Image and settings are tried in a Pod of their own first.
-* **Backups** are read back and checked before they count as good. **Restores** go to the second that you name.
+* **Backups** are read back and checked before they count as good. **Restores** go to the second that you name, into a new database or in place.
 * **Deleting a SampleDB keeps its data**, unless the spec says otherwise. Removing the operator leaves every database running.
 * **An upgrade of the operator restarts no database.**
 
-Not part of this version: schedules and retention of backups, restores in place, upgrades from one PostgreSQL major to the next.
+Not part of this version: upgrades from one PostgreSQL major to the next.
 `;
 
 /** A cylinder, as databases are drawn. */

@@ -12,8 +12,9 @@ export interface ChartSources {
   readonly files: readonly ManifestFile[];
   readonly version: string;
   readonly leastKubernetes: string;
-  /** The operator's image without its tag, and the image of each major. */
+  /** The operator's image without its tag, its digest where there is one, and the image of each major. */
   readonly image: string;
+  readonly digest: string;
   readonly postgresImages: Readonly<Record<string, string>>;
 }
 
@@ -99,7 +100,7 @@ function fieldsOf({ postgresImages }: ChartSources, deployment: OperatorDeployme
   return deploymentFields(Object.keys(postgresImages), address);
 }
 
-function defaultsOf({ files, image, postgresImages }: ChartSources, { spec }: OperatorDeployment): Defaults {
+function defaultsOf({ files, image, digest, postgresImages }: ChartSources, { spec }: OperatorDeployment): Defaults {
   const { tolerations, topologySpreadConstraints, containers } = spec.template.spec;
   const reader = manifest(files, "ClusterRoleBinding/sampledb-metrics-reader") as Manifest & {
     subjects: { name: string; namespace: string }[];
@@ -108,6 +109,7 @@ function defaultsOf({ files, image, postgresImages }: ChartSources, { spec }: Op
   if (!account) throw new Error("config/prometheus names no account that reads metrics");
   return {
     image,
+    digest,
     postgresImages,
     replicas: spec.replicas,
     resources: containers[0].resources,

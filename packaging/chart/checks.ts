@@ -24,7 +24,7 @@ export function helpers(taken: {
 
 {{- define "sampledb-operator.checks" -}}
 {{- if and .Values.image.tag .Values.image.digest }}
-{{- fail "image.tag and image.digest both say which image it is: set one of them" }}
+{{- fail "image.tag and image.digest both say which image it is: set one of them, and the other to nothing" }}
 {{- end }}
 {{- $flags := dict ${dictionary(taken.flags)} }}
 {{- range .Values.extraArgs }}

@@ -5,6 +5,8 @@ import * as z from "zod";
 /** What config/ and images/ say. */
 export interface Defaults {
   readonly image: string;
+  /** Of that image; empty where it has a tag alone. */
+  readonly digest: string;
   readonly postgresImages: Readonly<Record<string, string>>;
   readonly replicas: number;
   readonly resources: object;
@@ -36,7 +38,7 @@ export function valuesSchema(defaults: Defaults) {
         digest: z
           .string()
           .regex(/^(sha256:[0-9a-f]{64})?$/)
-          .default("")
+          .default(defaults.digest)
           .describe("sha256:…, in place of a tag."),
       })
       .describe("The operator's image."),

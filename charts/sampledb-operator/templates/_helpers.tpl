@@ -10,7 +10,7 @@
 
 {{- define "sampledb-operator.checks" -}}
 {{- if and .Values.image.tag .Values.image.digest }}
-{{- fail "image.tag and image.digest both say which image it is: set one of them" }}
+{{- fail "image.tag and image.digest both say which image it is: set one of them, and the other to nothing" }}
 {{- end }}
 {{- $flags := dict "--leader-elect" "leave it out" "--metrics-bind-address" "leave it out" "--watch-namespaces" "set watchNamespaces" "--pod-monitor-labels" "set podMonitorLabels" }}
 {{- range .Values.extraArgs }}

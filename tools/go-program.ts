@@ -1,10 +1,9 @@
-// A Go program that the suites use, built once from a pinned module and kept in the build cache.
+// A Go program that tests and releases use, built once from a pinned module and kept in the build cache.
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { cacheDirectory, fingerprint, touch } from "../tools/cache.ts";
-import { buildGo } from "../tools/go-build.ts";
-import { step } from "../tools/progress.ts";
-import { projectDirectory } from "./cluster/plan.ts";
+import { dirname, join } from "node:path";
+import { cacheDirectory, fingerprint, touch } from "./cache.ts";
+import { buildGo } from "./go-build.ts";
+import { step } from "./progress.ts";
 
 export interface GoProgram {
   /** The file's name, and the folder's in the cache. */
@@ -17,13 +16,16 @@ export interface GoProgram {
   readonly module: string;
   readonly package: string;
   readonly linkerFlags?: readonly string[];
+  readonly tags?: readonly string[];
 }
 
 const buildsKept = 2;
 
 /** The path of the program. */
-export async function goProgram({ name, title, source, module, package: main, linkerFlags = [] }: GoProgram): Promise<string> {
-  const buildFlags = ["-trimpath", `-ldflags=${["-s -w", ...linkerFlags].join(" ")}`];
+export async function goProgram({ name, title, source, module, package: main, ...options }: GoProgram): Promise<string> {
+  const { linkerFlags = [], tags = [] } = options;
+  const tagged = tags.length > 0 ? [`-tags=${tags.join(",")}`] : [];
+  const buildFlags = ["-trimpath", `-ldflags=${["-s -w", ...linkerFlags].join(" ")}`, ...tagged];
   const directory = join(cacheDirectory, name, fingerprint([source], [...buildFlags, process.arch]));
   const program = join(directory, name);
   if (existsSync(directory)) {
@@ -44,7 +46,7 @@ export async function goProgram({ name, title, source, module, package: main, li
       askIn: source,
       arguments: (unfinished) => [...buildFlags, "-o", join(unfinished, name), main],
       failure: `could not build ${title}`,
-      log: join(projectDirectory, `build/logs/${name}.log`),
+      log: join(dirname(import.meta.dirname), `build/logs/${name}.log`),
       buildsKept,
     }),
   );
