@@ -1,12 +1,11 @@
 // How long backups and restores take, beside the bare tools on the same node and on the same kind of disk; and what applications notice.
 import type { BackupSpec, BackupStatus } from "../../api/backup.ts";
-import { labelNames } from "../../api/labels.ts";
-import { eventually } from "../../tools/eventually.ts";
 import { say } from "../../tools/progress.ts";
 import { Runs } from "../database/runs.ts";
 import { diskClaim, startPods, toolbox } from "../suites/toolbox.ts";
 import { changeOnePercent, gigabytes, type Subject, transactions, volumeSize } from "./backup-data.ts";
 import { type Figure, median } from "./figures.ts";
+import { podOf, timedRestore } from "./timed-run.ts";
 
 const bare = "bare";
 const chunkSeconds = 4;
@@ -83,7 +82,7 @@ export class Speeds {
       const backup = this.#measured(`loaded-${round}`, "Full").finally(() => {
         isOver = true;
       });
-      await this.#podOf("backup");
+      await podOf(this.#subject.namespace, "backup");
       while (!isOver) {
         const tps = await transactions(this.#subject, chunkSeconds);
         if (!isOver) during.push(tps);
@@ -109,21 +108,15 @@ export class Speeds {
     await transactions(this.#subject, 20);
     await archive.complete({ deadlineMs: 600_000 });
     const plain = await this.#plainCopy();
-    const begin = performance.now();
-    await this.#runs.beginRestore("bench-restored", "bench-restored", { source: { backupName: name } });
-    const pod = await this.#podOf("restore");
-    const log = await namespace.run("logs", pod, "--container=recover", "--follow", "--request-timeout=0");
-    const { firstBackupName = "" } = await this.#runs.succeeds("Restore", "bench-restored");
-    const whole = (performance.now() - begin) / 1000;
-    const { copySeconds, recoverySeconds } = JSON.parse(log.trim().split("\n").at(-1) ?? "{}");
-    const replay = Number(/redo done at .* elapsed: ([\d.]+) s/.exec(log)?.[1]);
-    say(`the copy took ${copySeconds} s, a plain one ${plain.toFixed(1)} s; the replay took ${replay} s of ${recoverySeconds} s`);
-    await this.#runs.succeeds("Backup", firstBackupName); // it needs the instance that is deleted next
+    const spec = { source: { backupName: name }, destination: { type: "New", sampleDBName: "bench-restored", overrides: { replicas: 1 } } };
+    const { status, whole, copy, recovery, replay } = await timedRestore(namespace, this.#runs, "bench-restored", spec);
+    say(`the copy took ${copy} s, a plain one ${plain.toFixed(1)} s; the replay took ${replay} s of ${recovery} s`);
+    await this.#runs.succeeds("Backup", status.firstBackupName ?? ""); // it needs the instance that is deleted next
     await namespace.run("delete", "restores.sampledb.io", "bench-restored", "--request-timeout=0");
     await namespace.run("delete", "sampledbs.sampledb.io", "bench-restored", "--timeout=240s", "--request-timeout=0");
     const what = `restore of ${database.name}: copy and recovery, beside a plain copy and PostgreSQL's replay`;
     return [
-      { what, unit: "s", ours: copySeconds + recoverySeconds, peer: plain + replay, wanted: { mostTimesPeer: 1.3 } },
+      { what, unit: "s", ours: copy + recovery, peer: plain + replay, wanted: { mostTimesPeer: 1.3 } },
       { what: "from the Restore's manifest to Succeeded", unit: "s", ours: whole, peer: plain + replay },
     ];
   }
@@ -174,18 +167,6 @@ export class Speeds {
     const { namespace, node } = this.#subject;
     await startPods(namespace, diskClaim(bare, volumeSize), toolbox(bare, { node, claim: bare }));
     this.#hasTools = true;
-  }
-
-  /** The Pod of a Job, once its first container runs. */
-  async #podOf(component: "backup" | "restore"): Promise<string> {
-    return await eventually(`the Pod of the ${component} runs`, 120_000, async () => {
-      const pods = await this.#subject.namespace.list("pods", `--selector=${labelNames.component}=${component}`);
-      const begun = pods.find(
-        ({ status }) =>
-          status.phase === "Running" || status.initContainerStatuses?.some(({ state }: { state: object }) => "running" in state),
-      );
-      return begun?.["metadata"].name as string | undefined;
-    });
   }
 }
 

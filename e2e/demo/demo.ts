@@ -1,5 +1,5 @@
 // make demo: from nothing to a highly available PostgreSQL that goes through what a database goes through, with the time of each step,
-// how long nobody could write, and the number of acknowledged rows that were lost; at last a dropped table is brought back.
+// how long nobody could write, and the number of acknowledged rows that were lost; at last a dropped table is brought back, and then the whole database after a delete.
 import { Refusal, runProgram, say } from "../../tools/progress.ts";
 import { existingCluster, Kubectl } from "../cluster/kubectl.ts";
 import { clusterStatus } from "../cluster/status.ts";

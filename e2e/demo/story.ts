@@ -12,6 +12,7 @@ import { Operator } from "../database/operator.ts";
 import type { Chronicle } from "./chronicle.ts";
 import { goBack } from "./going-back.ts";
 import { namespaceName } from "./preparation.ts";
+import { deleteAndBringBack } from "./undeleting.ts";
 
 interface Stage {
   readonly kubectl: Kubectl;
@@ -51,6 +52,7 @@ export async function tellTheStory({ kubectl, cluster, chronicle }: Stage): Prom
   else say("left out, because the cluster is yours: a node cut off with operator and primary, a node drained");
 
   await goBack(scene);
+  await deleteAndBringBack(scene);
   const verdict = await ledger.verify();
   await ledger.stop();
   return verdict;

@@ -9,26 +9,33 @@ import { Refusal, step } from "../../tools/progress.ts";
 import { projectDirectory } from "../cluster/plan.ts";
 import { programsDirectory } from "../cluster/programs.ts";
 
-/** The commit that databases must survive an upgrade from. UPGRADE_FROM names another one. */
+/** The commit that databases must survive an upgrade from, where a suite names no other. */
 const upgradeFrom = "4038e3e3df19cfcb108e5976426cc3a07788e1ec";
 
 const major = 17;
 const directory = join(cacheDirectory, "earlier-operators");
-const commitsKept = 2;
+/** The pinned commits of three suites, and one that UPGRADE_FROM names. */
+const commitsKept = 4;
 
 export interface EarlierOperator {
   /** Short, for people. */
   readonly commit: string;
+  readonly operatorImage: ImageDefinition;
+  /** The image of its databases of PostgreSQL 17. */
+  readonly postgresImage: ImageDefinition;
   /** What nodes need before the manifest is applied. */
   readonly images: readonly ImageDefinition[];
   /** Everything that `make deploy` of that commit applies. */
   readonly manifest: string;
-  /** Another operator's manifest, with databases of PostgreSQL 17 on the earlier image: another image would restart each of them. */
+  /** The folder of that commit's OLM bundle, where it has one. */
+  readonly bundle: string;
+  /** Another operator's manifest, with databases of PostgreSQL 17 on the earlier image: another image would be tried in Jobs, and wait for a restart. */
   keepImage(manifest: string): string;
 }
 
-export async function earlierOperator(): Promise<EarlierOperator> {
-  const commit = await wholeName(process.env["UPGRADE_FROM"] || upgradeFrom);
+/** UPGRADE_FROM names another commit than the suite does. */
+export async function earlierOperator(from = upgradeFrom): Promise<EarlierOperator> {
+  const commit = await wholeName(process.env["UPGRADE_FROM"] || from);
   const sources = join(directory, commit);
   const short = commit.slice(0, 7);
   if (!existsSync(sources)) {
@@ -46,9 +53,13 @@ export async function earlierOperator(): Promise<EarlierOperator> {
 
   const postgres = { ...find(definitions, `${postgresImageName}:${major}`), tag: `${major}-${tag}` };
   const keepImage = (manifest: string) => withPostgresImage(manifest, imageReference(postgres));
+  const operator = find(definitions, `${operatorImageName}:${tag}`);
   return {
     commit: short,
-    images: [find(definitions, `${operatorImageName}:${tag}`), postgres],
+    operatorImage: operator,
+    postgresImage: postgres,
+    images: [operator, postgres],
+    bundle: join(sources, "bundle"),
     manifest: keepImage(readFileSync(join(sources, "dist/install.yaml"), "utf8")),
     keepImage,
   };

@@ -6,9 +6,9 @@ import { operatorManifest } from "../../tools/deploy.ts";
 import { eventually, eventuallySucceeds } from "../../tools/eventually.ts";
 import { say } from "../../tools/progress.ts";
 import { loadImages } from "../cluster/images.ts";
-import type { KubernetesObject } from "../cluster/kubectl.ts";
 import type { Database } from "../database/database.ts";
 import { writesWhileQuiet } from "../database/quiet.ts";
+import { runningIn } from "../database/running.ts";
 import { operator, system } from "../suites/deployed-operator.ts";
 import { operatorMetrics } from "../suites/operator-metrics.ts";
 import { isLocal, kubectl, localCluster, suiteNamespace } from "../suites/test-cluster.ts";
@@ -112,18 +112,4 @@ async function stateOf(database: Database): Promise<object> {
     ready: { status: ready?.status, reason: ready?.reason, since: ready?.lastTransitionTime },
     running: await runningIn(database),
   };
-}
-
-/** Pods, containers and servers by what is another one after a restart. */
-async function runningIn(database: Database): Promise<object[]> {
-  const pods = await database.pods();
-  return await Promise.all(
-    pods.map(async ({ metadata, status }: KubernetesObject) => ({
-      pod: `${metadata.name} ${metadata.uid}`,
-      containers: status.containerStatuses.map(
-        ({ name, containerID, restartCount }: KubernetesObject) => `${name} ${containerID}, ${restartCount} restarts`,
-      ),
-      postgresSince: await database.sql("SELECT pg_postmaster_start_time()", { superuser: true, pod: metadata.name }),
-    })),
-  );
 }
