@@ -224,7 +224,7 @@ export const noteAnnotations = {
     on: "ConfigMap NAME-repository",
     writtenBy: "the operator",
     meaning:
-      "Why and when the present archive began in place of another one: a person has given that one up (`Dropped`), or it has another content under the name of a segment (`Conflict`). A full backup is due since then. JSON.",
+      "Why and when the present archive began in place of another one: a person has given that one up (`Dropped`), it has another content under the name of a segment (`Conflict`), or the data was restored in place (`Restored`). A full backup is due since then. JSON.",
     byHand: notByHand,
   },
   archiveLetGo: {
@@ -263,6 +263,14 @@ export const noteAnnotations = {
     writtenBy: "the operator",
     meaning: "The uid of the Restore.",
     byHand: notByHand,
+  },
+  restoreInPlace: {
+    name: "sampledb.io/restore-in-place",
+    on: "SampleDB",
+    writtenBy: "the operator",
+    meaning:
+      "Name and uid of the Restore that replaces the data of this SampleDB, as `NAME/UID`. While it is there, the instances run or stop as that Restore needs it. Two Restores can't have it at the same time.",
+    byHand: "No. Delete the Restore instead: before the first byte is overwritten, that takes the annotation off.",
   },
   restoreFound: {
     name: "sampledb.io/restore-found",
@@ -314,6 +322,7 @@ export const archiveLetGoAnnotation = noteAnnotations.archiveLetGo.name;
 export const stanzaAnnotation = noteAnnotations.stanza.name;
 export const scheduledForAnnotation = noteAnnotations.scheduledFor.name;
 export const restoredByAnnotation = noteAnnotations.restoredBy.name;
+export const restoreInPlaceAnnotation = noteAnnotations.restoreInPlace.name;
 export const restoreFoundAnnotation = noteAnnotations.restoreFound.name;
 export const taskAnnotation = noteAnnotations.task.name;
 export const volumeFateAnnotation = noteAnnotations.volumeFate.name;

@@ -15,7 +15,12 @@ export function deletionPolicyOf({
   return deletionPolicy ?? (backup ? "Snapshot" : "Retain");
 }
 
+/** The phases in which everything that a database has is brought into the archive, in their order. */
+export const securingPhases = ["Waking", "CuttingOff", "BackingUp", "Stopping", "CheckingArchive"] as const;
+
+export type SecuringPhase = (typeof securingPhases)[number];
+
 /** The phases of a deletion with `Snapshot`, in their order. */
-export const snapshotPhases = ["Waking", "CuttingOff", "BackingUp", "Stopping", "CheckingArchive", "Releasing"] as const;
+export const snapshotPhases = [...securingPhases, "Releasing"] as const;
 
 export type SnapshotPhase = (typeof snapshotPhases)[number];

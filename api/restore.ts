@@ -109,6 +109,17 @@ export const restoreStatus = z.object({
   startTime: time.optional().describe("When it began."),
   completionTime: time.optional().describe("When it ended."),
   progressPercent: z.int().min(0).max(100).optional().describe("How much of the data is copied, in steps of at least 5 percent."),
+  safetyBackupName: z
+    .string()
+    .max(253)
+    .optional()
+    .describe("With destination.type InPlace: the Backup of everything from before. A Restore in place from it undoes this one."),
+  overwriteTime: time
+    .optional()
+    .describe(
+      "With destination.type InPlace: from this moment on a volume may be overwritten. Until then deleting the Restore takes everything back.",
+    ),
+  dataUntouched: z.boolean().optional().describe("Of a restore in place that has failed: whether the database has the data from before."),
   firstBackupName: z.string().max(253).optional().describe("The Backup of the restored database, made at once."),
   backupLabel: z.string().max(64).optional().describe("The backup that was used, as pgBackRest names it."),
   recoveredToTime: time.optional().describe("The time of the last transaction that was restored."),

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { conditions } from "./conditions.ts";
 import { snapshotPhases } from "./deletion-policy.ts";
 import { atomicList, listMap, time } from "./fields.ts";
+import { restorePhases } from "./restore-phase.ts";
 
 const instance = z.object({
   podName: z.string().max(63).describe("The instance's Pod."),
@@ -73,6 +74,29 @@ export const sampleDBStatus = z.object({
     })
     .optional()
     .describe("How the deletion with `deletionPolicy: Snapshot` stands."),
+  restore: z
+    .object({
+      restoreName: z.string().max(253).describe("The Restore."),
+      restoreUID: z.string().max(64).describe("Its uid: another one of the same name is another Restore."),
+      phase: z.enum(restorePhases).describe("How far it is. From `Restoring` on a volume is overwritten."),
+      sinceTime: time.describe("Since when it is in this phase."),
+      backupName: z
+        .string()
+        .max(253)
+        .describe("The Backup of everything from before the restore. A Restore in place from it undoes this one."),
+      podName: z.string().max(253).optional().describe("The instance whose volume is overwritten."),
+      formerPrimaryPodName: z.string().max(253).optional().describe("The primary from before the restore."),
+      formerStanza: z
+        .string()
+        .max(128)
+        .optional()
+        .describe("The archive from before the restore. The restored database begins another one."),
+    })
+    .optional()
+    .describe("How a restore in place stands."),
+  formerVolumes: atomicList(z.array(z.string().max(253)).max(32))
+    .optional()
+    .describe("The volumes from before a restore in place. They are kept until the restored database has a good full Backup."),
   blockers: atomicList(z.array(blocker).max(16)).optional().describe("What stands in the way, with the way out."),
 });
 

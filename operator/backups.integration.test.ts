@@ -72,7 +72,15 @@ test("of a Pod that ended without a word the repository is asked, and what is wh
   await client.delete(kinds.jobs, stage.databases.key("orders-backup")); // by a person
   await stage.jobOf("broken", "adopt");
   await stage.end("orders", "backup", { outcome: "failed", reason: "BackupLost", message: "the repository has no backup of this run" }, 1);
-  await stage.becomes(backups, "broken", "BackupLost");
+  await stage.becomes(backups, "broken", "Interrupted");
+  await stage.released("orders-backup");
+
+  await stage.backUp("drained");
+  await stage.jobOf("drained", "backup");
+  await stage.end("orders", "backup", { outcome: "failed", reason: "Interrupted", message: "the run was told to end" }, 1);
+  await stage.jobOf("drained", "adopt"); // it may have been told so after its last byte
+  await stage.end("orders", "backup", succeeded);
+  await stage.becomes(backups, "drained", "BackupSucceeded");
   await stage.released("orders-backup");
 });
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersion } from "../api/version.ts";
-import { backups, type Restore, restores } from "../controllers/kinds/sampledb-io.ts";
+import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
 import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { eventually } from "../tools/eventually.ts";
@@ -30,8 +30,11 @@ async function backedUp(name: string, told: "True" | "False" | "Unknown", to = n
 }
 
 async function ask(source: object, target: object = {}, overrides?: object): Promise<string | undefined> {
+  return await askFor({ type: "New", sampleDBName: "copy", ...(overrides && { overrides }) }, source, target);
+}
+
+async function askFor(destination: object, source: object, target: object = {}): Promise<string | undefined> {
   const metadata = { generateName: "back-", namespace };
-  const destination = { type: "New", sampleDBName: "copy", ...(overrides && { overrides }) };
   const restore = { apiVersion, kind: "Restore", metadata, spec: { source, target: { type: "Latest", ...target }, destination } };
   const answer = await plane.request("POST", `/apis/${apiVersion}/namespaces/${namespace}/restores?dryRun=All`, restore);
   return answer?.status === 201 ? undefined : (answer?.body as { message?: string } | undefined)?.message;
@@ -91,6 +94,16 @@ test.each([
   ["too small a volume", { backupName: "night" }, {}, { storage: { size: "20M" } }, /20M is too small/],
 ])("a Restore is refused at admission: %s", async (_, source, target, overrides, message) => {
   expect(await ask(source, target, overrides)).toMatch(message);
+});
+
+test("a Restore in place of a SampleDB that is protected, or is not there, is refused at admission", async () => {
+  const inPlace = (sampleDBName: string) => ({ type: "InPlace", sampleDBName });
+  const spec = { postgresVersion: 17, storage: { size: "1Gi" }, deletionProtection: true };
+  await client.create(sampledbs, { apiVersion, kind: "SampleDB", metadata: { name: "orders", namespace }, spec } as SampleDB);
+  await eventually("the operator knows the SampleDB", 30_000, async () =>
+    (await askFor(inPlace("orders"), { backupName: "night" }))?.includes("set spec.deletionProtection to false first"),
+  );
+  expect(await askFor(inPlace("other"), { backupName: "night" })).toMatch(/SampleDB other is not there/);
 });
 
 test("a Restore to a moment that may be in the archive by now is not refused, nor one that is there already when it changes", async () => {

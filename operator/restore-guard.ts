@@ -1,7 +1,8 @@
-// Refuses a Restore that can't succeed: by its spec alone, and by the Backups that are known. The controller asks the same again.
+// Refuses a Restore that can't succeed: by its spec alone, by the Backups that are known, and by the SampleDB whose data it would replace. The controller asks the same again.
 import { checkRestore } from "../api/checks/restore.ts";
 import { describeViolations, type Violation } from "../api/checks/violation.ts";
 import { objectionTo } from "../controllers/database/restore-window.ts";
+import { unfit } from "../controllers/database/unfit.ts";
 import { type Restore, restores } from "../controllers/kinds/sampledb-io.ts";
 import { allowed, denied } from "../runtime/webhooks/admission.ts";
 import { type Known, type Validator, validatorPath } from "./validator.ts";
@@ -13,10 +14,11 @@ export const restoreGuard: Validator = {
   failurePolicy: "Fail",
   validate: ({ operation, object, namespace }, known) => {
     if (object === undefined) return allowed();
-    const { spec } = object as Restore;
+    const restore = object as Restore;
+    const { spec } = restore;
     const violations = checkRestore(spec);
     // Later the spec can't change any more, and Backups come and go.
-    const found = violations.length === 0 && operation === "CREATE" ? objections(spec, namespace, known) : violations;
+    const found = violations.length === 0 && operation === "CREATE" ? objections(restore, namespace, known) : violations;
     if (found.length === 0) return allowed();
     const causes = found.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message }));
     return denied({ message: describeViolations(found), causes });
@@ -24,12 +26,17 @@ export const restoreGuard: Validator = {
 };
 
 /** Nothing while the operator does not know all Backups yet: the controller will. */
-function objections(spec: Restore["spec"], namespace: string, { backups, now }: Known): Violation[] {
-  if (!backups.isSynced) return [];
-  const { backupName, sampleDBName } = spec.source;
+function objections(restore: Restore, namespace: string, { databases, backups, now }: Known): Violation[] {
+  if (!backups.isSynced || !databases.isSynced) return [];
+  const { source, destination } = restore.spec;
+  const { backupName, sampleDBName } = source;
   const all = backups.list(namespace).filter((backup) => backup.spec.sampleDBName === sampleDBName);
   const inOrder = all.toSorted((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""));
   const backup = backupName === undefined ? undefined : backups.get({ namespace, name: backupName });
-  const objection = objectionTo(spec, { backup, backups: inOrder }, now());
+  const known = { backup, backups: inOrder };
+  const name = destination.sampleDBName;
+  const problem = destination.type === "InPlace" ? unfit({ restore, ...known }, databases.get({ namespace, name })) : undefined;
+  if (problem !== undefined) return [{ field: "spec.destination.sampleDBName", message: problem }];
+  const objection = objectionTo(restore.spec, known, now());
   return objection ? [objection] : [];
 }

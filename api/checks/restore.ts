@@ -8,6 +8,11 @@ import { allOf, type Check, shown, type Violation, violationsOf, within } from "
 const destinationFitsSource: Check<RestoreSpec> = function* ({ source, destination }, field) {
   const { sampleDBName: name, type } = destination;
   const place = `${field}.destination.sampleDBName`;
+  if (type === "InPlace" && source.repository)
+    yield {
+      field: `${field}.source.repository`,
+      message: "goes with destination.type: New; InPlace needs source.backupName or source.sampleDBName",
+    };
   if (source.sampleDBName === undefined) return;
   if (type === "New" && name === source.sampleDBName) {
     yield {

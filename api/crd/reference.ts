@@ -1,8 +1,6 @@
 // The reference page: every field of every kind, with an example for each group of fields.
 import { stringify } from "yaml";
-import { conditionTypes } from "../conditions.ts";
 import type { Kind } from "../kinds.ts";
-import { reasons } from "../reasons.ts";
 import { apiVersion } from "../version.ts";
 import { roleNames } from "./roles.ts";
 import { type Schema, structuralSchema } from "./structural-schema.ts";
@@ -28,9 +26,6 @@ export function referencePage(kinds: readonly Kind[], samples: Samples, sizes: R
     "",
     "A user who may create a SampleDB can run images of their choice in that namespace, with the namespace's own limits and no",
     "others: give the role `sampledb-sampledb-editor` to people who may create Pods there.",
-    "",
-    "This version checks and stores a Restore in place, and does not act on it: it says so in the",
-    `condition \`${conditionTypes.succeeded}\` with the reason \`${reasons.notSupported}\`.`,
     "",
     "| kind | short name | roles | size of the CRD |",
     "|---|---|---|---|",

@@ -80,17 +80,23 @@ export const backupReasons = {
     wayOut: another,
     commands: [pod],
   },
+  backupInterrupted: {
+    name: "Interrupted",
+    where: ["Succeeded", "event"],
+    meaning: `Its Pod was lost, killed or deleted before the backup was whole. The repository was asked, and has no whole backup of this object. ${nothingLost}`,
+    wayOut: "Make another Backup. A full one goes on from what was copied already.",
+  },
   backupLost: {
     name: "BackupLost",
     where: ["Succeeded", "event"],
-    meaning: `Its Pod was lost, killed or deleted before the backup was whole, and the repository has no whole backup of this object. ${nothingLost}`,
-    wayOut: "Make another Backup. A full one goes on from what was copied already.",
+    meaning: `Its Pod was lost, and nobody could ask the repository whether the backup is whole: the SampleDB has no repository any more, or the Pod that asked was lost too. ${nothingLost}`,
+    wayOut: "Make another Backup. What the lost one has left counts for nothing.",
   },
   instanceUnreachable: {
     name: "InstanceUnreachable",
     where: ["Succeeded", "event"],
-    meaning: `The primary did not answer its backup port, or refused the certificate. ${nothingLost}`,
-    wayOut: `Look at the container \`backup\` of the instances. Instances that an earlier operator made get it by a restart (the annotation ${orderAnnotations.restart.name}).`,
+    meaning: `The primary did not answer its backup port, or refused the certificate; or an instance ended or lost its primary during the backup. The message names the instance. ${nothingLost}`,
+    wayOut: `If the instance was deleted, killed or moved, make another Backup: it works as soon as the SampleDB has a primary. Otherwise look at the container \`backup\` of the instances. Instances that an earlier operator made get it by a restart (the annotation ${orderAnnotations.restart.name}).`,
     commands: ["kubectl logs POD --container=backup --tail=50"],
   },
   pageChecksumsBad: {

@@ -3,6 +3,22 @@ import { replaceAnnotation, rotateAnnotation, switchoverAnnotation, unprovenAnno
 import type { Descriptions } from "./description.ts";
 
 export const blockerReasons = {
+  restoreWaits: {
+    name: "RestoreWaits",
+    where: ["blocker"],
+    meaning:
+      "A restore in place can't go on: the Backup from before can't be made or checked, or the restored instance does not start. The message names the phase and the cause. The operator goes on by itself when the cause is mended.",
+    wayOut: "Mend the cause. Before the phase Restoring, deleting the Restore takes everything back.",
+    commands: ["kubectl get restores", "kubectl delete restore RESTORE   # before the phase Restoring"],
+  },
+  dataOverwritten: {
+    name: "DataOverwritten",
+    where: ["blocker"],
+    meaning:
+      "A restore in place has failed after it had begun to overwrite the only volume. No instance is started on what is there. Everything from before is in the Backup that the message names, and in the archive.",
+    wayOut: "Make another Restore in place: from that Backup, to have everything from before, or from any other.",
+    commands: ["kubectl get backups", "kubectl get sampledb NAME --output=jsonpath='{.status.restore}'"],
+  },
   snapshotWaits: {
     name: "SnapshotWaits",
     where: ["blocker"],

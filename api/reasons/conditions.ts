@@ -113,6 +113,14 @@ export const conditionReasons = {
     wayOut: "Wait. If a Pod does not end because its node is gone, delete the node. A deletion can't be taken back.",
     commands: [`kubectl get pods --selector=${labelNames.database}=NAME --output=wide`, "kubectl delete node NODE   # it is gone for good"],
   },
+  restoringInPlace: {
+    name: "Restoring",
+    where: ["Ready"],
+    meaning:
+      "A Restore replaces the data of this SampleDB in place. The message and `status.restore` have the phase ([restores](restores.md#in-place)).",
+    wayOut: "Wait. Until the phase Restoring, deleting the Restore takes everything back.",
+    commands: ["kubectl get restores --watch"],
+  },
   paused: {
     name: "Paused",
     where: ["Ready", "PrimaryAvailable", "UpToDate"],
@@ -199,10 +207,9 @@ export const conditionReasons = {
   },
   notSupported: {
     name: "NotSupportedByThisVersion",
-    where: ["Ready", "UpToDate", "Succeeded"],
+    where: ["Ready", "UpToDate"],
     meaning:
-      "The spec asks for something that this version of the operator does not do: restores in place, or an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before.",
-    wayOut:
-      "Restore into a new SampleDB. For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
+      "The spec asks for something that this version of the operator does not do: an upgrade of the data to another major version of PostgreSQL. Nothing of that was done. The database serves as before.",
+    wayOut: "For another major version make a new SampleDB and move the data with `pg_dump`, or set `spec.postgresVersion` back.",
   },
 } as const satisfies Descriptions;

@@ -37,10 +37,24 @@ export const restoreReasons = {
   destinationTaken: {
     name: "DestinationTaken",
     where: ["Succeeded", "event"],
-    meaning: `A SampleDB of that name is there, or volumes that one has left, or another Restore makes one. ${untouched}`,
+    meaning: `A SampleDB of that name is there, or volumes that one has left, or another Restore makes one. ${untouched} While Succeeded is Unknown, a volume of that name is being deleted, and the Restore begins when it is gone.`,
     wayOut:
       "Make another Restore with another name. To use this name, delete what an earlier SampleDB has left ([how](databases.md#deleting-it)).",
     commands: ["kubectl get sampledbs,restores", `kubectl get pvc --selector=${labelNames.database}=NAME`],
+  },
+  destinationUnfit: {
+    name: "DestinationUnfit",
+    where: ["Succeeded", "event"],
+    meaning:
+      "The data of this SampleDB can't be replaced in place: it is not there, is being deleted, protected, paused or hibernated, does not archive, is of another major version, or another Restore replaces its data. The message says which. Nothing was changed.",
+    wayOut: `${another} Or restore into a new SampleDB (\`destination.type: New\`), which needs nothing of this one.`,
+  },
+  restoreSecuring: {
+    name: "Securing",
+    where: ["Succeeded"],
+    meaning:
+      "Before anything is overwritten: clients are disconnected, a Backup is made (`status.safetyBackupName`), the instances stop, and the archive is compared with the log of the primary. The message has the phase.",
+    wayOut: "Wait. Deleting the Restore in this phase takes everything back, and the database serves again with the data that it has.",
   },
   runRecovering: {
     name: "Recovering",

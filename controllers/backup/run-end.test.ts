@@ -13,6 +13,7 @@ test("a backup that was removed is told apart from one that was made", () => {
 test.each([
   ["StoreDenied", "StoreDenied"],
   ["PageChecksumsBad", "PageChecksumsBad"],
+  ["BackupLost", "Interrupted"],
   ["MoonPhase", "BackupFailed"],
 ])("a failure with the reason %s is told as %s", (reason, told) => {
   expect(parseRunEnd(JSON.stringify({ outcome: "failed", reason, message: "no" }))).toEqual({
@@ -25,6 +26,7 @@ test.each([
 test.each<[string, string | undefined]>([
   ["nothing", undefined],
   ["no JSON", "exit code 137"],
+  ["a run that was told to end", `{"outcome": "failed", "reason": "Interrupted", "message": "it was told to end"}`],
   ["a success that was not verified", JSON.stringify({ ...succeeded, verification: { ...succeeded.verification, walComplete: false } })],
   ["a success without a label", JSON.stringify({ ...succeeded, label: "../../etc" })],
   ["an identifier as a number", JSON.stringify({ ...succeeded, systemIdentifier: 755 })],

@@ -38,7 +38,7 @@ const failures = {
   RepositoryFileBad: reasons.repositoryFileBad,
   WALIncomplete: reasons.segmentMissing,
   WALNotArchived: reasons.segmentNotArchived,
-  BackupLost: reasons.backupLost,
+  BackupLost: reasons.backupInterrupted, // the program looked into the repository
   BackupRunning: reasons.backupRunning,
   BackupNeeded: reasons.artefactNeeded,
   BackupFailed: reasons.backupFailed,
@@ -50,6 +50,9 @@ const failed = z.object({
   message: z.string().max(4000),
 });
 
+/** Its Pod was deleted or drained. That says nothing of the backup, which may be whole. */
+const interrupted = z.object({ outcome: z.literal("failed"), reason: z.literal("Interrupted") });
+
 /** Of the task `expire`: the backup and those that built on it are gone from the repository. */
 const expired = z.object({ outcome: z.literal("succeeded"), removed: z.int().min(0) });
 
@@ -59,9 +62,10 @@ export type RunEnd =
   | { readonly outcome: "expired" }
   | { readonly outcome: "failed"; readonly reason: (typeof failures)[keyof typeof failures]; readonly message: string };
 
-/** Undefined where the text is no such message: the program was killed before it could say anything. */
+/** Undefined where the text does not tell an end: the program was killed before it could say anything, or was told to end. */
 export function parseRunEnd(text: string | undefined): RunEnd | undefined {
   const told = jsonOf(text ?? "");
+  if (interrupted.safeParse(told).success) return undefined;
   if (expired.safeParse(told).success) return { outcome: "expired" };
   const parsed = z.discriminatedUnion("outcome", [succeeded, failed]).safeParse(told);
   if (!parsed.success) return undefined;

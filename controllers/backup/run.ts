@@ -104,7 +104,7 @@ async function writeCertificate({ backup, client, deps }: Scope, db: Archived, s
   await client.create(secrets, secret);
 }
 
-/** How the Job stands. `lost` where its Pod is gone without a word: then only the repository knows what became of the backup. */
+/** How the Job stands. `lost` where its Pod is gone without a word, or was told to end: then only the repository knows what became of the backup. */
 export function follow({ deps, db }: Scope, run: FoundJob): BackupState | "lost" | "expired" {
   const stands = followRun(deps, run, db && identityOf(db));
   if (stands.kind === "running") return stands;

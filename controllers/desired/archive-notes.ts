@@ -19,9 +19,12 @@ export interface LetGo {
   readonly last: string;
 }
 
+/** A person gave the former one up, it had another content under a name, or the data was restored in place. */
+const causes = ["Dropped", "Conflict", "Restored"] as const;
+
 /** Why an archive began in place of another one. A full backup is due since then. */
 export interface Begun {
-  readonly because: "Dropped" | "Conflict";
+  readonly because: (typeof causes)[number];
   readonly at: string;
   /** The stanza of the archive before it. */
   readonly former: string;
@@ -79,7 +82,7 @@ export function noteAnnotationsOf(db: SampleDB, notes: ArchiveNotes): Record<str
 
 function begunOf(config: ConfigMap): Begun | undefined {
   const { because, at, former, lostSince } = jsonAnnotation<Begun>(config, archiveBegunAnnotation);
-  if ((because !== "Dropped" && because !== "Conflict") || typeof at !== "string" || typeof former !== "string") return undefined;
+  if (!because || !causes.includes(because) || typeof at !== "string" || typeof former !== "string") return undefined;
   return { because, at, former, ...(typeof lostSince === "string" ? { lostSince } : {}) };
 }
 

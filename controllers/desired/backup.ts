@@ -71,8 +71,11 @@ export function backupConfig(backup: Backup, db: Archived, run: Run, repository:
   };
 }
 
-/** One process: a backup takes CPU and disk from applications. `prefer`: from a replica where there is one. */
-const runSettings = ["process-max=1", "backup-standby=prefer", "start-fast=y", "repo1-bundle=y", "repo1-block=y"];
+/**
+ * One process: a backup takes CPU and disk from applications. `prefer`: from a replica where there is one. `archive-timeout`: how many seconds
+ * a backup waits for its last segment. pgBackRest's own 60 s are too short for a repository's Pod that is restarted or moved meanwhile.
+ */
+const runSettings = ["process-max=1", "backup-standby=prefer", "start-fast=y", "archive-timeout=150", "repo1-bundle=y", "repo1-block=y"];
 
 function instanceSettings({ host }: RunInstance, index: number): string[] {
   const pg = `pg${index + 1}`;

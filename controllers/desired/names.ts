@@ -75,6 +75,11 @@ export function finalBackupName({ metadata: { name, uid = "" } }: Pick<SampleDB,
   return `${name}-final-${uid.slice(0, 8)}`;
 }
 
+/** The Backup of everything from before a restore in place. Each Restore has its own. */
+export function safetyBackupName({ metadata: { name } }: Pick<SampleDB, "metadata">, restoreUid: string): string {
+  return `${name}-before-${restoreUid.slice(0, 8)}`;
+}
+
 /** The name that the StatefulSet gives to the claim of its template `data`. */
 export function claimName(db: Pick<SampleDB, "metadata">, ordinal: number): string {
   return `data-${podName(db, ordinal)}`;

@@ -22,6 +22,9 @@ import { jobPlacement } from "./primary-job.ts";
 import { besideRepository } from "./repository.ts";
 import { configDirectory, type Mounts, type Place, pgBackRestFile, storeMounts, storeSettings } from "./store.ts";
 
+type PodSpec = NonNullable<NonNullable<Job["spec"]>["template"]["spec"]>;
+type Affinity = NonNullable<PodSpec["affinity"]>;
+
 export const restoreComponent = "restore";
 /** A run that takes longer has failed. */
 export const longestRestoreSeconds = 48 * 3600;
@@ -54,6 +57,7 @@ export function restoreConfig(restore: Restore, db: SampleDB, { stanza, label, p
     operator,
     roles: { superuser, replication: replicationUser, application: ownerName },
     database: databaseName,
+    inPlace: restore.spec.destination.type === "InPlace",
   };
   return {
     apiVersion: "v1",
@@ -107,8 +111,11 @@ export function restoredDatabase(restoredBy: string, { apiVersion, kind, metadat
   return { apiVersion, kind, metadata: { namespace, name, annotations: { [restoredByAnnotation]: restoredBy } }, spec };
 }
 
+/** The volume is made where the Job's Pod runs, and most volumes stay there. So the Job goes by what the instances ask of a node. */
 function placementOf(db: SampleDB, beside: string | undefined) {
-  return { ...jobPlacement(db), ...(beside === undefined ? {} : besideRepository(beside)) };
+  const { nodeAffinity } = (db.spec.affinity ?? {}) as Affinity;
+  const affinity = { ...(nodeAffinity ? { nodeAffinity } : {}), ...(beside === undefined ? {} : besideRepository(beside).affinity) };
+  return { ...jobPlacement(db), ...(Object.keys(affinity).length > 0 ? { affinity } : {}) };
 }
 
 /** The Job that looks into a repository of which no object is left. It has no volume of the new database: nobody knows yet how large that is. */
@@ -134,9 +141,14 @@ export function lookJob(restore: Restore, db: SampleDB, { place, beside }: Resto
 /**
  * Two containers, one after the other. The first has the store's keys, and executes nothing of the restored database. The second executes
  * statements in it, and with them whatever a superuser of the source has planted, so it has neither keys nor a volume that had them.
- * `image`: the operator's own, never the user's: this Pod has the keys of the store.
+ * `image`: the operator's own, never the user's: this Pod has the keys of the store. `ordinal`: whose volume is filled.
  */
-export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: RestoreSource, image: string): Job {
+export function restoreJob(
+  restore: Restore,
+  db: SampleDB,
+  { place, beside }: RestoreSource,
+  { image, ordinal }: { readonly image: string; readonly ordinal: number },
+): Job {
   const names = namesOf(db);
   const store = storeMounts(place, { readOnly: true });
   const passwords = passwordMounts(db);
@@ -173,7 +185,7 @@ export function restoreJob(restore: Restore, db: SampleDB, { place, beside }: Re
       ],
     },
     volumes: [
-      { name: "data", persistentVolumeClaim: { claimName: claimName(db, 0) } },
+      { name: "data", persistentVolumeClaim: { claimName: claimName(db, ordinal) } },
       { name: "config", configMap: { name: names.restore } },
       { name: "run-file", configMap: { name: names.restore, items: [{ key: runFile, path: runFile }] } },
       { name: "tls", secret: { secretName: names.restore, defaultMode: 0o640 } },

@@ -38,7 +38,7 @@ const bucket = {
 } as const;
 const restoring = (db: typeof everything, s3: Place["s3"]) => {
   const place: Place = { s3, folder: "f", claimName: "old-repository", encryptionSecretName: "passphrase" };
-  return restoreJob(restore, db, { stanza: "uid-17-1", label: null, place, beside: undefined }, image);
+  return restoreJob(restore, db, { stanza: "uid-17-1", label: null, place, beside: undefined }, { image, ordinal: 0 });
 };
 
 describe.each(templates(everything))("%s follows the restricted Pod security standard", (_, { spec }) => {

@@ -1,5 +1,5 @@
-// What a deletion with `Snapshot` makes: the last Backup, the Job that ends the sessions of clients, and the Job that looks whether the
-// archive has everything that the stopped primary wrote (docs/designs/0011-snapshot-on-delete.md).
+// What secures the data of a database before it is deleted or overwritten: a last Backup, the Job that ends the sessions of clients, and the Job that looks whether the
+// archive has everything that the stopped primary wrote (docs/designs/0011-snapshot-on-delete.md, 0012-restores-in-place.md).
 import { archiveCheckAnnotation, cutOffAnnotation } from "../../api/annotations.ts";
 import { labelNames } from "../../api/labels.ts";
 import type { Job } from "../kinds/kubernetes.ts";
@@ -8,17 +8,23 @@ import { dataDirectory, tlsDirectory } from "./configuration.ts";
 import { kept, labelsOf } from "./identity.ts";
 import { job } from "./job.ts";
 import { limitsLike } from "./limits.ts";
-import { claimName, finalBackupName, namesOf, podName } from "./names.ts";
+import { claimName, finalBackupName, namesOf, podName, safetyBackupName } from "./names.ts";
 import { jobPlacement, primaryJob } from "./primary-job.ts";
 
 /** Without an owner, as every Backup. Incremental: pgBackRest makes a full one where there is none to build on. */
 export function finalBackup(db: SampleDB): Backup {
-  const name = finalBackupName(db);
-  const labels = { ...labelsOf(db), [labelNames.finalBackup]: "true" };
+  return backupOfAll(db, finalBackupName(db), { [labelNames.finalBackup]: "true" });
+}
+
+export function safetyBackup(db: SampleDB, restoreUid: string): Backup {
+  return backupOfAll(db, safetyBackupName(db, restoreUid), {});
+}
+
+function backupOfAll(db: SampleDB, name: string, labels: Readonly<Record<string, string>>): Backup {
   return {
     apiVersion: db.apiVersion,
     kind: "Backup",
-    metadata: { ...kept(db, name), labels },
+    metadata: { ...kept(db, name), labels: { ...labelsOf(db), ...labels } },
     spec: { sampleDBName: db.metadata.name, type: "Incremental", deletionPolicy: "Retain" },
   };
 }

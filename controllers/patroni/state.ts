@@ -43,6 +43,19 @@ class StateObject {
     return this.object.metadata.annotations?.[name];
   }
 
+  /** All that Patroni has written, as a change that takes it away. */
+  get forgotten(): Readonly<Record<string, null>> {
+    const names = Object.keys(this.object.metadata.annotations ?? {}).filter((name) => !name.startsWith("sampledb.io/"));
+    return Object.fromEntries(names.map((name) => [name, null]));
+  }
+
+  /** True where something had to be written. */
+  async become(client: KubeClient, annotations: Readonly<Record<string, string | null>>): Promise<boolean> {
+    const isSo = Object.entries(annotations).every(([name, value]) => (this.read(name) ?? null) === value);
+    if (!isSo) await this.write(client, annotations);
+    return !isSo;
+  }
+
   protected async write(client: KubeClient, annotations: Readonly<Record<string, string | null>>): Promise<void> {
     const { resourceVersion } = this.object.metadata;
     await client.mergePatch(configMaps, keyOf(this.object), { metadata: { resourceVersion, annotations } });
@@ -222,6 +235,24 @@ export interface PatroniState {
   readonly lock: LeaderLock | undefined;
   readonly order: SwitchoverOrder | undefined;
   readonly synchrony: Synchrony | undefined;
+}
+
+/**
+ * Makes Patroni's objects those of a database that was restored and has not started yet: nothing of the former history is known any more.
+ * Its settings stay. True where something had to be written.
+ */
+export async function forgetHistory(
+  client: KubeClient,
+  { settings, lock, order, synchrony }: PatroniState,
+  restored: { readonly systemIdentifier: string | undefined; readonly primary: string },
+): Promise<boolean> {
+  const writes = await Promise.all([
+    settings?.become(client, { history: null, [patroniKeys.initialize]: restored.systemIdentifier ?? null }),
+    lock?.become(client, { ...lock.forgotten, [lastPrimaryAnnotation]: restored.primary }),
+    order?.become(client, { ...order.forgotten, [namedAnnotation]: null }),
+    synchrony?.become(client, synchrony.forgotten),
+  ]);
+  return writes.some(Boolean);
 }
 
 /** Patroni changes these in every loop, and the operator needs none of them. */

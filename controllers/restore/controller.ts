@@ -5,9 +5,10 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { generationChanged } from "../../runtime/controller/predicates.ts";
 import type { KubeObject } from "../../runtime/kube/object.ts";
 import { keyOf } from "../../runtime/kube/object.ts";
+import { restoreClaimOf } from "../database/in-place.ts";
 import { restoreComponent } from "../desired/restore.ts";
 import { jobs, type Pod, pods } from "../kinds/kubernetes.ts";
-import { restores, sampledbs } from "../kinds/sampledb-io.ts";
+import { restores, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Dependencies } from "./scope.ts";
 
@@ -20,6 +21,10 @@ export function restoreController(deps: Dependencies, options: ReconcileOptions)
       .map(keyOf);
   const ofPod = ({ metadata: { labels } }: Pod) =>
     labels?.[labelNames.component] === restoreComponent ? of(({ destination }) => destination === labels[labelNames.database]) : [];
+  const ofClaimed = (db: SampleDB) => {
+    const claim = restoreClaimOf(db);
+    return claim ? of(({ uid }) => uid === claim.uid) : [];
+  };
   const ofMade = ({ metadata: { annotations } }: KubeObject) => {
     const restoredBy = annotations?.[restoredByAnnotation];
     return restoredBy === undefined ? [] : of(({ uid }) => uid === restoredBy);
@@ -27,6 +32,6 @@ export function restoreController(deps: Dependencies, options: ReconcileOptions)
   return ControllerBuilder.for("restore", restores, generationChanged)
     .owns(jobs)
     .watches(pods, ofPod)
-    .watches(sampledbs, ofMade)
+    .watches(sampledbs, (db) => [...ofMade(db), ...ofClaimed(db)])
     .reconcile((request) => reconcile(request, deps), options);
 }

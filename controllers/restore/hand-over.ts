@@ -41,7 +41,7 @@ export async function handOver(scope: Scope, { spec }: Found, systemIdentifier: 
 }
 
 /** Creates it, or takes the one that this Restore created before. */
-async function createOwn<T extends KubeObject>({ client, restore }: Scope, resource: Resource<T>, object: T): Promise<T> {
+export async function createOwn<T extends KubeObject>({ client, restore }: Scope, resource: Resource<T>, object: T): Promise<T> {
   try {
     return await client.create(resource, object);
   } catch (error) {
@@ -56,7 +56,7 @@ async function createOwn<T extends KubeObject>({ client, restore }: Scope, resou
 }
 
 /** An archive without a backup restores nothing, so the new one gets a full backup at once. Retention removes it when there are newer ones. */
-function firstBackup(restoredBy: string, { apiVersion, metadata: { namespace = "", name } }: SampleDB): Backup {
+export function firstBackup(restoredBy: string, { apiVersion, metadata: { namespace = "", name } }: SampleDB): Backup {
   const metadata = { namespace, name: `${name}-restored-${restoredBy.slice(0, 8)}`, annotations: { [restoredByAnnotation]: restoredBy } };
   return { apiVersion, kind: "Backup", metadata, spec: { sampleDBName: name, type: "Full", deletionPolicy: "Delete" } };
 }

@@ -13,18 +13,19 @@ import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { taken } from "./destination.ts";
 import { handOver } from "./hand-over.ts";
+import { goOnInPlace, letGo } from "./in-place.ts";
 import { look } from "./look.ts";
 import { begin, follow, release, undo } from "./run.ts";
 import { type Dependencies, openScope, type Scope } from "./scope.ts";
 import { findSource, refusedFor } from "./source.ts";
-import { failed, type RestoreState, waiting } from "./state.ts";
+import { failed, type RestoreState } from "./state.ts";
 import { computeStatus } from "./status.ts";
 import { notItsTurn } from "./turn.ts";
 
 /** No watch tells how far it is, or that a node is lost. */
 const lookAgainSeconds = 5;
 const soonSeconds = 1;
-const unfinished: readonly RestoreState["kind"][] = ["waiting", "looking", "running", "starting"];
+const unfinished: readonly RestoreState["kind"][] = ["waiting", "looking", "securing", "running", "starting"];
 
 export async function reconcile(request: Request, deps: Dependencies): Promise<Result> {
   const restore = deps.cache.watched(restores).get(request.key);
@@ -50,9 +51,10 @@ async function keep(scope: Scope): Promise<Result> {
 
 async function goOn(scope: Scope): Promise<RestoreState> {
   const { restore, run } = scope;
-  if (restore.spec.destination.type === "InPlace") return waiting(reasons.notSupported, inPlace);
   const violations = checkRestore(restore.spec);
-  if (violations.length > 0) return failed(reasons.invalidSpec, describeViolations(violations));
+  if (violations.length > 0)
+    return failed(reasons.invalidSpec, describeViolations(violations), { untouched: restore.status?.overwriteTime === undefined });
+  if (isInPlace(restore)) return await goOnInPlace(scope);
   const looking = await look(scope);
   if (looking) return looking;
   if (run && !isFilled(restore)) return follow(scope, run);
@@ -70,20 +72,24 @@ async function goOn(scope: Scope): Promise<RestoreState> {
   return (await notItsTurn(scope, source)) ?? (await begin(scope, source));
 }
 
-const inPlace =
-  "This version of the operator restores into a new SampleDB only: nothing was changed. A version that restores in place will take this one up; delete it if that is not wanted.";
-
 /** A Restore that is deleted before the data is whole leaves nothing. Afterwards the SampleDB is the user's. */
 async function end(scope: Scope): Promise<Result | typeof finished> {
   const { restore, destination } = scope;
-  if (!hasEnded(restore) && !(isFilled(restore) && destination)) await clear(scope);
+  if (isInPlace(restore)) {
+    if (!(await letGo(scope))) return await keep(scope);
+    await release(scope);
+  } else if (!hasEnded(restore) && !(isFilled(restore) && destination)) await clear(scope);
   else await release(scope);
   return finished;
 }
 
 async function clear(scope: Scope): Promise<void> {
   await release(scope);
-  await undo(scope);
+  if (!isInPlace(scope.restore)) await undo(scope);
+}
+
+function isInPlace({ spec: { destination } }: Restore): boolean {
+  return destination.type === "InPlace";
 }
 
 /** The stored status says that the data is whole. */

@@ -33,12 +33,14 @@ const failures = {
   ArchiveCutShort: reasons.archiveCutShort,
   DataForeign: reasons.destinationTaken,
   RecoveryFailed: reasons.recoveryFailed,
+  Interrupted: reasons.restoreLost,
 } as const;
 
 const failed = z.object({
   outcome: z.literal("failed"),
   reason: z.enum(Object.keys(failures) as [keyof typeof failures]).catch("RecoveryFailed"), // a newer image may know more
   message: z.string().max(4000),
+  untouched: z.boolean().optional(),
 });
 
 export type RestoreSuccess = z.output<typeof succeeded>;
@@ -46,6 +48,8 @@ interface Failure {
   readonly outcome: "failed";
   readonly reason: (typeof failures)[keyof typeof failures];
   readonly message: string;
+  /** In place: the volume is as it was. */
+  readonly untouched?: boolean | undefined;
 }
 export type RestoreEnd = RestoreSuccess | Failure;
 export type LookEnd = z.output<typeof looked> | Failure;

@@ -1,38 +1,63 @@
 // The Job of a Restore: begun, followed, and undone where it failed.
-import { restoreFoundAnnotation } from "../../api/annotations.ts";
+import { restoredByAnnotation, restoreFoundAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
 import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { isControlledBy, type Key, keyOf } from "../../runtime/kube/object.ts";
 import { certificateName } from "../database/certificates.ts";
 import { belongsTo, identityOf } from "../desired/identity.ts";
-import { claimName, namesOf } from "../desired/names.ts";
+import { claimName, namesOf, ordinalOf } from "../desired/names.ts";
 import { ownImage } from "../desired/own-image.ts";
-import { longestRestoreSeconds, restoreConfig, restoredClaim, restoredDatabase, restoreJob, restoreSecret } from "../desired/restore.ts";
-import { certificateLifetimeMs, followRun, releaseRun } from "../jobs/run.ts";
+import {
+  longestRestoreSeconds,
+  type RestoreSource,
+  restoreConfig,
+  restoredClaim,
+  restoredDatabase,
+  restoreJob,
+  restoreSecret,
+} from "../desired/restore.ts";
+import { majorIn } from "../desired/store.ts";
+import { certificateLifetimeMs, followRun, type RunStanding, releaseRun } from "../jobs/run.ts";
 import type { FoundJob } from "../jobs/runner.ts";
 import { configMaps, jobs, persistentVolumeClaims, secrets } from "../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { phases } from "../repository/run-progress.ts";
+import { takenBy } from "./destination.ts";
 import { parseRestoreEnd } from "./run-end.ts";
 import type { Scope } from "./scope.ts";
 import type { Found } from "./source.ts";
 import { destinationOf } from "./source.ts";
 import { failed, type RestoreState } from "./state.ts";
 
+/** Within these the first Job, and its first Pod, are made. */
+const firstJobMs = 30_000;
+const firstPodMs = 10_000;
+
 /** Everything that the Job's Pod mounts comes first. The claim is the first of all: whoever makes it has the name. */
 export async function begin(scope: Scope, { source, spec }: Found): Promise<RestoreState> {
-  const { restore, client, objects, deps } = scope;
+  const { restore, client, deps } = scope;
   const db = destinationOf(restore, spec);
   const database = identityOf(db);
   const problem = (await refusal(scope, db)) ?? (await takeName(scope, db));
   if (problem) return problem;
   const { authorities } = await deps.authority.ensure(database, client, []);
   await deps.passwords.ensure(db, client, { authorities, hasData: false });
+  return await makeJob(scope, db, source, 0);
+}
+
+/** Onto the volume of this instance, which is stopped. A Job that somebody has deleted is made anew: its program goes on where it was. */
+export async function beginInPlace(scope: Scope, { source }: Found, db: SampleDB, podName: string): Promise<RestoreState> {
+  return await makeJob(scope, db, source, ordinalOf(podName));
+}
+
+async function makeJob(scope: Scope, db: SampleDB, source: RestoreSource, ordinal: number): Promise<RestoreState> {
+  const { restore, objects, deps } = scope;
+  const database = identityOf(db);
   const certificate = await deps.authority.certificateForBackup(database, certificateLifetimeMs(longestRestoreSeconds));
-  if (!certificate) throw new Error(`the authority of ${database.name} was made by this Restore, and has no key`);
+  if (!certificate) throw new Error(`the authority of ${database.name} has no key`);
   await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
   await objects.apply(configMaps, restoreConfig(restore, db, source, certificateName(database, "operator")));
-  await objects.apply(jobs, restoreJob(restore, db, source, ownImage(deps.images, spec.postgresVersion)));
+  await objects.apply(jobs, restoreJob(restore, db, source, { image: ownImage(deps.images, majorIn(source.stanza)), ordinal }));
   return { kind: "running", ...phases.Preparing };
 }
 
@@ -55,7 +80,7 @@ async function takeName({ restore, client }: Scope, db: SampleDB): Promise<Resto
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;
     const there = await client.get(persistentVolumeClaims, keyIn(db, claimName(db, 0)));
-    if (!isControlledBy(there, restore)) return failed(reasons.destinationTaken, `claim ${there.metadata.name} is there already`);
+    if (!isControlledBy(there, restore)) return takenBy(there, db.metadata.name);
   }
   return undefined;
 }
@@ -69,12 +94,30 @@ async function writeCertificate({ restore, client }: Scope, db: SampleDB, served
 
 export function follow({ deps, key, restore }: Scope, run: FoundJob): RestoreState {
   const database = { ...key, name: restore.spec.destination.sampleDBName, uid: restore.metadata.uid ?? "" };
-  const stands = followRun(deps, run, database);
+  return stateOf(followRun(deps, run, database));
+}
+
+export function followInPlace({ deps, restore }: Scope, run: FoundJob, db: SampleDB): RestoreState {
+  const state = stateOf(followRun(deps, run, identityOf(db)));
+  return state.kind === "failed" && neverRan(run, restore.status?.overwriteTime) ? { ...state, untouched: true } : state;
+}
+
+function stateOf(stands: RunStanding): RestoreState {
   if (stands.kind === "running") return stands;
   if (stands.kind !== "ended") return failed(reasons.restoreLost, stands.message);
   const end = parseRestoreEnd(stands.words);
   if (!end) return failed(reasons.restoreLost, `its Pod ended without a word: ${stands.words}`);
-  return end.outcome === "succeeded" ? { kind: "filled", end } : failed(end.reason, end.message);
+  return end.outcome === "succeeded" ? { kind: "filled", end } : failed(end.reason, end.message, end);
+}
+
+/** Only of the first Pod of the first Job: what an earlier one has done, nobody knows. */
+function neverRan({ job, pod }: FoundJob, begun: string | undefined): boolean {
+  const at = (time: string | undefined) => Date.parse(time ?? "");
+  const isFirst =
+    at(job.metadata.creationTimestamp) - at(begun) < firstJobMs &&
+    at(pod?.metadata.creationTimestamp) - at(job.metadata.creationTimestamp) < firstPodMs;
+  const containers = [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])];
+  return isFirst && !containers.some(({ state, lastState }) => state?.running || state?.terminated || lastState?.terminated);
 }
 
 /** Removes the Job with its ConfigMap and its certificate. */
@@ -101,6 +144,11 @@ export async function undo(scope: Scope): Promise<void> {
     const identity = { ...database.metadata, uid: restore.metadata.uid ?? "" };
     await client.delete(secrets, deps.authority.keySecret(identity)).catch(ignoreNotFound);
     deps.authority.forget(identity);
+  }
+  for (const name of [names.dynamicConfig, names.leader]) {
+    const state = await client.find(configMaps, keyIn(database, name));
+    if (state && state.metadata.annotations?.[restoredByAnnotation] === restore.metadata.uid)
+      await client.delete(configMaps, keyOf(state), { uid: state.metadata.uid }).catch(ignoreNotFound);
   }
   const { uid } = claim.metadata;
   await client.delete(persistentVolumeClaims, keyOf(claim), { uid }).catch(ignoreNotFound);

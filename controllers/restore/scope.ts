@@ -1,12 +1,13 @@
 // The scope of one reconcile of a Restore: everything that it reads and uses, gathered once.
 import type { Request } from "../../runtime/controller/builder.ts";
+import { isControlledBy } from "../../runtime/kube/object.ts";
 import { backupsOf } from "../database/backups.ts";
 import type { Passwords } from "../database/passwords.ts";
 import { observeDatabase } from "../database/view.ts";
 import { namesOf } from "../desired/names.ts";
 import type { RunDependencies } from "../jobs/run.ts";
 import { type FoundJob, findJob } from "../jobs/runner.ts";
-import { persistentVolumeClaims } from "../kinds/kubernetes.ts";
+import { type PersistentVolumeClaim, persistentVolumeClaims } from "../kinds/kubernetes.ts";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import type { Permits } from "../permits/permits.ts";
 import type { DescribedEvents } from "../telling/described-events.ts";
@@ -23,8 +24,8 @@ export interface Scope extends Request, Seen {
   readonly deps: Dependencies;
   /** The SampleDB of the destination's name. */
   readonly destination: SampleDB | undefined;
-  /** The names of data claims that are there for the destination's name. */
-  readonly claims: readonly string[];
+  /** Data claims of the destination's name that this Restore has not made. */
+  readonly claims: readonly PersistentVolumeClaim[];
   /** Other Restores to the same name. */
   readonly rivals: readonly Restore[];
   readonly run: FoundJob | undefined;
@@ -48,7 +49,7 @@ export function openScope(restore: Restore, request: Request, deps: Dependencies
     repositoryRuns: (name) =>
       isKept(cache.watched(sampledbs).get(key(name))) && observeDatabase({ metadata: key(name) }, cache).repository.pod !== undefined,
     destination: cache.watched(sampledbs).get(named.metadata),
-    claims: [...observeDatabase(named, cache).claims.keys()],
+    claims: [...observeDatabase(named, cache).claims.values()].filter((claim) => !isControlledBy(claim, restore)),
     rivals: cache.watched(restores).list().filter(isRival),
     run: findJob(cache, restore, key(namesOf(named).restore)),
   };

@@ -4,18 +4,20 @@ import { reasons } from "../../api/reasons.ts";
 import type { RestoreStatus } from "../../api/restore.ts";
 import { type ConditionNow, conditionsNow, secondsOnly } from "../../runtime/controller/conditions.ts";
 import type { Restore } from "../kinds/sampledb-io.ts";
+import { phases } from "../repository/run-progress.ts";
 import type { RestoreState } from "./state.ts";
 
 /** Told in steps, so that a long restore does not write its status all the time. */
 const percentStep = 5;
 
 export function computeStatus(
-  { metadata: { generation }, status: before = {} }: Restore,
+  { metadata: { generation }, spec: { destination }, status: before = {} }: Restore,
   state: RestoreState,
   now: () => Date,
 ): RestoreStatus {
   const { conditions, completionTime: _, ...kept } = before;
   const isOver = state.kind === "succeeded" || state.kind === "failed";
+  const isInPlace = destination.type === "InPlace";
   const hasBegun = !notBegun.includes(state.kind);
   return {
     ...kept,
@@ -25,6 +27,8 @@ export function computeStatus(
     ...(isOver ? { completionTime: before.completionTime ?? secondsOnly(now()) } : {}),
     ...progressOf(state),
     ...resultOf(state),
+    ...(state.kind === "overwriting" ? { overwriteTime: before.overwriteTime ?? secondsOnly(now()) } : {}),
+    ...(state.kind === "failed" && isInPlace ? { dataUntouched: state.untouched === true } : {}),
   };
 }
 
@@ -40,8 +44,12 @@ function conditionNow(state: RestoreState, { recoveredToTime, recoveredToLSN, no
       return { type, status: "Unknown", reason: reasons.runPreparing, message: state.message };
     case "looked":
       return { type, status: "Unknown", reason: reasons.runPreparing, message: "the repository has a backup for the target" };
+    case "securing":
+      return { type, status: "Unknown", reason: reasons.restoreSecuring, message: state.message };
+    case "overwriting":
+      return { type, status: "Unknown", ...phases.Preparing };
     case "filled":
-      return { type, status: "Unknown", reason: reasons.restoreStarting, message: "the data is whole; the SampleDB is made next" };
+      return { type, status: "Unknown", reason: reasons.restoreStarting, message: "the data is whole; the SampleDB starts with it next" };
     case "starting":
       return { type, status: "Unknown", reason: reasons.restoreStarting, message: state.message };
     case "failed":
@@ -64,6 +72,7 @@ function progressOf(state: RestoreState): Pick<RestoreStatus, "progressPercent">
 function resultOf(state: RestoreState): Partial<RestoreStatus> {
   if (state.kind === "starting" || state.kind === "succeeded")
     return state.firstBackupName === undefined ? {} : { firstBackupName: state.firstBackupName };
+  if (state.kind === "securing") return { safetyBackupName: state.safetyBackupName };
   if (state.kind === "looked") return { sampleDBSpec: state.sampleDBSpec };
   if (state.kind !== "filled") return {};
   const { label, reachedTime, reachedLSN, timeline, systemIdentifier, note } = state.end;

@@ -1,7 +1,7 @@
 // The controller of SampleDBs: which changes of which objects cause a reconcile. controllers/watches.ts declares the watches.
 import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } from "../../runtime/controller/builder.ts";
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
-import { controllerOf } from "../../runtime/kube/object.ts";
+import { controllerOf, type Key } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
 import { hasEnded, isGood } from "../database/backups.ts";
 import { instanceOf } from "../database/instance.ts";
@@ -21,7 +21,7 @@ import {
   services,
   statefulSets,
 } from "../kinds/kubernetes.ts";
-import { type Backup, backups, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
+import { type Backup, backups, type Restore, restores, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { steadyPart } from "../patroni/state.ts";
 import { databaseOf } from "../watches.ts";
 import { reconcile } from "./reconcile.ts";
@@ -54,6 +54,15 @@ const stateChanged: Predicate<ConfigMap> = whenChanged((now, before) => steadyPa
 /** The status of a SampleDB tells of good Backups, and a slot of a schedule, or a deletion, may wait for the end of one. */
 const backupEnded: Predicate<Backup> = whenChanged((now, before) => isGood(now) !== isGood(before) || hasEnded(now) !== hasEnded(before));
 
+/** What a restore in place waits for on the side of the SampleDB. */
+const restoreMoved: Predicate<Restore> = whenChanged(
+  (now, before) => hasEnded(now) !== hasEnded(before) || now.status?.systemIdentifier !== before.status?.systemIdentifier,
+);
+
+function inPlaceOf({ metadata, spec: { destination } }: Restore): Key[] {
+  return destination.type === "InPlace" ? [{ namespace: metadata.namespace ?? "", name: destination.sampleDBName }] : [];
+}
+
 export function sampleDBController(deps: Dependencies, options: ReconcileOptions): ControllerDefinition {
   const ours: readonly Resource[] = [
     services,
@@ -73,6 +82,7 @@ export function sampleDBController(deps: Dependencies, options: ReconcileOptions
     .watches(configMaps, databaseOf, stateChanged)
     .watches(pods, databaseOf, podChanged)
     .watches(backups, ({ metadata, spec }) => [{ namespace: metadata.namespace ?? "", name: spec.sampleDBName }], backupEnded)
+    .watches(restores, inPlaceOf, restoreMoved)
     .prompted(sweepEachMinute(deps.cache, deps.now))
     .reconcile((request) => reconcile(request, deps), options);
 }

@@ -2,6 +2,7 @@
 //
 // Every step of a list runs, also after one that failed, unless a step says that the rest must wait. A SampleDB that is being deleted has a
 // sequence of its own (ending/deletion.ts), in which an error stops everything after it.
+import { restoreClaimOf } from "../database/in-place.ts";
 import { archiving } from "./archive/archiving.ts";
 import { archiveConflict } from "./archive/conflict.ts";
 import { repository } from "./archive/repository.ts";
@@ -28,15 +29,19 @@ import { dropArchive } from "./orders/drop-archive.ts";
 import { replacement } from "./orders/replacement.ts";
 import { rotation } from "./orders/rotation.ts";
 import { switchoverOrder } from "./orders/switchover-order.ts";
+import { formerVolumes } from "./restoring/former-volumes.ts";
+import { restoring, whileRestored } from "./restoring/restoring.ts";
 import { schedules } from "./schedules/schedules.ts";
 import type { SampleDBStep, Scope } from "./scope.ts";
+import { mending } from "./securing/mending.ts";
 
-export type Mode = "Invalid" | "Paused" | "Hibernated" | "Running";
+export type Mode = "Invalid" | "Paused" | "Restoring" | "Hibernated" | "Running";
 
 /** The first mode that applies. */
 export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
   if (findings.invalid !== undefined) return "Invalid";
   if (db.spec.paused) return "Paused";
+  if (restoreClaimOf(db)) return "Restoring";
   return db.spec.powerState;
 }
 
@@ -44,7 +49,7 @@ export function modeOf({ db, findings }: Pick<Scope, "db" | "findings">): Mode {
  * Unblock elections first. Then grow disks, also of a database that is not healthy: a full disk must not wait for health. A slot of a schedule
  * comes at its time, whatever a later step waits for.
  */
-const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention, schedules];
+const always: readonly SampleDBStep[] = [abandonedLock, hangingOrder, stalemate, storage, retention, formerVolumes, schedules];
 
 /**
  * Finish password rotations early: PostgreSQL may have a password already that applications do not have. Then mend what serves. Whether an
@@ -61,6 +66,8 @@ export const steps: Readonly<Record<Mode, readonly SampleDBStep[]>> = {
   Invalid: [],
   /** The user wants everything left alone. */
   Paused: [],
+  /** A Restore replaces the data. Until the first byte is overwritten, the database can go back. */
+  Restoring: [restoring, ...mending.map(whileRestored)],
   Hibernated: [...always, ...foundation, postponedTrial, configuration, access, hibernation],
   /** Changes come last, when everything that serves is mended. */
   Running: [

@@ -41,6 +41,8 @@ export function findings(told: Partial<Findings> = {}): Findings {
     archive: undefined,
     schedules: undefined,
     deletion: undefined,
+    restore: undefined,
+    formerVolumes: undefined,
     invalid: undefined,
     upgrade: undefined,
     ...told,

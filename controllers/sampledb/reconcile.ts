@@ -66,6 +66,8 @@ function openScope(asked: SampleDB, request: Request, deps: Dependencies): Scope
     archive: undefined,
     schedules: undefined,
     deletion: undefined,
+    restore: undefined,
+    formerVolumes: undefined,
     // Of the spec as the user wrote it: the one that is acted on lacks settings that wait for the upgrade.
     invalid: upgrade ? deps.choices.of(asked.spec).invalid : choices.invalid,
     upgrade: upgrade?.message,

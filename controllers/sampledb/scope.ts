@@ -76,6 +76,10 @@ export interface Findings {
   schedules: SampleDBStatus["schedules"];
   /** How the deletion with `Snapshot` stands. Set by the deletion. */
   deletion: { readonly phase: SnapshotPhase; readonly backupName: string } | undefined;
+  /** How a restore in place stands. Set by restoring. Undefined where it has not run: what is stored stays while a Restore has the SampleDB. */
+  restore: Omit<NonNullable<SampleDBStatus["restore"]>, "sinceTime"> | undefined;
+  /** The volumes from before a restore in place. Set by restoring and formerVolumes. Undefined: the stored ones stay. */
+  formerVolumes: readonly string[] | undefined;
   /** Why the spec can't be acted on. Set when the scope is opened. */
   readonly invalid: string | undefined;
   /** Why the major that is asked for is not the one that runs. Set when the scope is opened. */

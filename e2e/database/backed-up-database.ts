@@ -64,8 +64,9 @@ export class BackedUpDatabase {
     return (await this.archive.files()).flatMap((file) => /([0-9A-F]{24})-[0-9a-f]{40}/.exec(file)?.[1] ?? []).sort();
   }
 
-  async restore(name: string, source: object): Promise<void> {
-    await this.#make("Restore", name, { source, destination: { type: "New", sampleDBName: name } });
+  /** Without a target, to the end of the archive. */
+  async restore(name: string, source: object, target: object = { type: "Latest" }): Promise<void> {
+    await this.#make("Restore", name, { source, target, destination: { type: "New", sampleDBName: name } });
   }
 
   /** The number of rows in a new database of this name, restored to the end of the archive. */
@@ -77,8 +78,13 @@ export class BackedUpDatabase {
 
   /** The same, of a Restore that was begun before. */
   async rowsOf(name: string): Promise<number> {
+    return Number(await (await this.restored(name)).sql("SELECT count(*) FROM rows"));
+  }
+
+  /** The database of a Restore that was begun before. */
+  async restored(name: string): Promise<Database> {
     await this.#over<RestoreStatus>("restore", name);
-    return Number(await new Database(this.#kubectl, name).sql("SELECT count(*) FROM rows"));
+    return new Database(this.#kubectl, name);
   }
 
   async #make(kind: "Backup" | "Restore", name: string, spec: object): Promise<void> {

@@ -13,10 +13,11 @@ export interface ContainerOnNode {
 
 const ctr = ["ctr", "--address", containerdSocket, "--namespace", "k8s.io", "tasks"];
 
-/** The container that runs now. To be asked for before the cut. */
+/** The container that runs now, also one that comes before the others. To be asked for before the cut. */
 export async function findContainer(kubectl: Kubectl, pod: string, name = "postgres"): Promise<ContainerOnNode> {
   const found = await kubectl.get("pod", pod);
-  const statuses: { name: string; containerID?: string }[] = found?.["status"].containerStatuses ?? [];
+  const { containerStatuses = [], initContainerStatuses = [] } = found?.["status"] ?? {};
+  const statuses: { name: string; containerID?: string }[] = [...containerStatuses, ...initContainerStatuses];
   const id = statuses.find((status) => status.name === name)?.containerID?.replace("containerd://", "");
   if (!id) throw new Error(`container ${name} of Pod ${pod} does not run`);
   return { node: found?.["spec"].nodeName as string, id };

@@ -134,7 +134,8 @@ async function knock(attempts: number, host: string | undefined): Promise<Connec
     const steps: string[] = [];
     const reached = (step: ConnectionStep) => void steps.push(`${step} ${after()}`);
     try {
-      await using connection = await connect({ secret, host, localPort, connectMilliseconds: 1000, statementMilliseconds: 1000, reached });
+      // A lost server never answers. The right one may take its time on a busy machine, for TLS and the password.
+      await using connection = await connect({ secret, host, localPort, connectMilliseconds: 5000, statementMilliseconds: 5000, reached });
       const { server, inRecovery } = connection;
       const key = `${server.address} ${server.started} ${inRecovery}`;
       servers.set(key, { ...server, inRecovery, answers: (servers.get(key)?.answers ?? 0) + 1 });

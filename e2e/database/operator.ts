@@ -61,7 +61,11 @@ export class Operator {
 
   /** Without a word to it: its lease has to run out before another works. */
   async killLeader(): Promise<void> {
-    const { name } = await this.leader();
+    await this.kill(await this.leader());
+  }
+
+  /** Without a word to it. */
+  async kill({ name }: Pick<OperatorPod, "name">): Promise<void> {
     await this.system.run("delete", "pod", name, "--grace-period=0", "--force");
   }
 

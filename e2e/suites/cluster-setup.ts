@@ -3,18 +3,16 @@
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { imageArchive } from "../../images/archive.ts";
 import { catalog } from "../../images/catalog.ts";
-import { bundle } from "../../tools/bundle.ts";
 import { step } from "../../tools/progress.ts";
-import { clusterImage, loadImages } from "../cluster/images.ts";
+import { loadImages } from "../cluster/images.ts";
 import { sweepWhenInterrupted } from "../cluster/interruption.ts";
 import { existingCluster } from "../cluster/kubectl.ts";
-import { installPackages } from "../cluster/packages.ts";
 import { type ClusterPlan, hosts, projectDirectory } from "../cluster/plan.ts";
 import { requireRoot } from "../cluster/preflight.ts";
 import { freePlan, sweepTestClusters } from "../cluster/test-clusters.ts";
 import { clusterUp } from "../cluster/up.ts";
+import { prepareClusters } from "./prepare.ts";
 import { serveWorkers } from "./worker-resources.ts";
 
 declare module "vitest" {
@@ -34,7 +32,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   requireRoot();
   sweepWhenInterrupted();
   await sweepTestClusters();
-  await prepare();
+  await prepareClusters();
   const taken: ClusterPlan[] = [];
   const clusters = await serveWorkers(
     () => makeCluster(taken),
@@ -46,14 +44,6 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     await clusters.close();
     await sweepTestClusters();
   };
-}
-
-/** Once and one after the other: clusters that are made side by side would each do it. */
-async function prepare(): Promise<void> {
-  await installPackages();
-  for (const program of ["pause", "coredns"] as const) await clusterImage(program);
-  await bundle();
-  for (const definition of catalog()) await imageArchive(definition);
 }
 
 let choosing = Promise.resolve();

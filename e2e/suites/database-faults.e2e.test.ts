@@ -79,14 +79,17 @@ test("a switchover on a person's word loses nothing and takes seconds", async ()
 describe.runIf(isLocal)("faults", () => {
   test("the operator away while a failover happens", async () => {
     await system.run("scale", "deployment/sampledb-operator", "--replicas=0");
-    await eventually("no operator is left", 90_000, async () => (await system.list("pods")).length === 0);
-    const before = await ledger.report();
-    const primary = await database.primary();
-    await namespace.run("delete", "pod", primary, "--grace-period=0", "--force");
-    await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, otherThan: lastServer(before) });
-    expect((await ledger.connect(20)).failures).toEqual([]);
-    await system.run("scale", "deployment/sampledb-operator", "--replicas=2");
-    await operator.ready();
+    try {
+      await eventually("no operator is left", 90_000, async () => (await system.list("pods")).length === 0);
+      const before = await ledger.report();
+      const primary = await database.primary();
+      await namespace.run("delete", "pod", primary, "--grace-period=0", "--force");
+      await ledger.acknowledges({ rows: 10, deadlineMs: 60_000, otherThan: lastServer(before) });
+      expect((await ledger.connect(20)).failures).toEqual([]);
+    } finally {
+      await system.run("scale", "deployment/sampledb-operator", "--replicas=2"); // the tests after this one need it
+      await operator.ready();
+    }
   });
 
   test("the API server away for longer than the lock lives: writes go on", async () => {

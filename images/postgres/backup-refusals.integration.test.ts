@@ -18,6 +18,7 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
     stage = await Stage.start();
     repository = stage.serveRepository();
     await stage.startPostgres("orders-0");
+    await stage.sql("create table rows as select i, md5(i::text) from generate_series(1, 1000000) i"); // a copy takes a while
     await stage.startPostgres("orders-1");
     server = stage.serveData("orders-0");
     server.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -74,6 +75,39 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
     await stage.until("the server is back", async () => (await stage.served("orders-0")) === second);
   });
 
+  const stopPostgres = async (instance: "orders-0" | "orders-1") => {
+    await stage.stopPostgres(instance, "QUIT");
+    return async () => {
+      await stage.restartPostgres(instance);
+      const followers = "select count(*) from pg_stat_replication where state = 'streaming'";
+      await stage.until("the replica follows", async () => (await stage.sql(followers)) === "1"); // later tests promote it
+    };
+  };
+
+  const killServer = async (child: ChildProcess) => {
+    child.kill("SIGKILL");
+    return async () => {};
+  };
+
+  test.each([
+    ["the replica loses the server that reads its data", replica, killServer],
+    ["the replica loses PostgreSQL", replica, () => stopPostgres("orders-1")],
+    ["the primary loses PostgreSQL", primary, () => stopPostgres("orders-0")],
+  ])("when %s while the replica is copied, the instance is named, and the next backup succeeds", async (_, host, lose) => {
+    const instances = ["orders-0", "orders-1"] as const;
+    const other = stage.serveData("orders-1");
+    onTestFinished(() => void other.kill("SIGKILL"));
+    await stage.until("the replica's data is served", async () => (await stage.served("orders-1")) !== "");
+    const run = ended(await stage.begin({ task: "backup", uid: "broken-off", instances }));
+    await stage.until("it copies", async () => (await stage.progress("operator").catch(() => ({ body: "" }))).body.includes("bytesDone"));
+    const mend = await lose(other);
+    const outcome = stage.outcome(await run);
+    await mend();
+    const message = expect.stringMatching(`^${host} ended during the backup, .*make another Backup`);
+    expect(outcome).toMatchObject({ outcome: "failed", reason: "InstanceUnreachable", message });
+    expect(await stage.run({ task: "backup", uid: "next", instances: ["orders-0"] })).toMatchObject({ outcome: "succeeded" });
+  });
+
   test("a second backup of the database is refused while one runs", async () => {
     const lock = `/tmp/orders-0/locks/${stanza}-backup-1.lock`;
     const holder = stage.containers.spawn(["flock", lock, "sleep", "600"]);
@@ -87,7 +121,7 @@ describe.runIf(process.getuid?.() === 0)("serve-data and run-backup", () => {
     await stage.until("it copies", async () => (await stage.progress("operator").catch(() => ({ body: "" }))).body.includes("Copying"));
     const over = ended(child);
     await stage.containers.signal(child, "tini -- /usr/bin/python3 -IS /usr/local/bin/run-backup", "SIGTERM");
-    expect(stage.outcome(await over)).toMatchObject({ reason: "BackupFailed", message: "the run was told to end before it was done" });
+    expect(stage.outcome(await over)).toMatchObject({ reason: "Interrupted", message: "its Pod was told to end before it was done" });
     expect(await stage.run({ task: "adopt", uid: "ended" })).toMatchObject({ reason: "BackupLost" });
     const lock = `/tmp/orders-0/locks/${stanza}-backup-1.lock`;
     await stage.until("the lock is free", async () => (await stage.containers.run(["flock", "--nonblock", lock, "true"])).code === 0);

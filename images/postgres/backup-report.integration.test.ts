@@ -34,11 +34,41 @@ const faults: Readonly<Record<string, readonly [text: string, code: number, reas
     82,
     "WALNotArchived",
   ],
+  "the replica has lost its primary": [
+    "ERROR: [082]: timeout before standby replayed to 0/2F0000E0 - only reached 0/2F000000",
+    82,
+    "InstanceUnreachable",
+  ],
   "the store is lost": ["ERROR: [049]: unable to connect to 's3.example:443': [111] Connection refused", 49, "StoreUnreachable"],
   "the store denies": ["ERROR: [039]: HTTP request failed with 403 (Forbidden):", 39, "StoreDenied"],
   "the volume is full": ["ERROR: [040]: unable to write '/r/x': [28] No space left on device", 40, "RepositoryFull"],
   "archive_command is another one": ["ERROR: [068]: archive_command '/bin/true' must contain pgbackrest", 68, "BackupFailed"],
   "pgBackRest crashed": ["", -11, "BackupFailed"],
+};
+
+/** Text and exit code of a copy that failed, and whether a connection ended in the middle of it. The text of the full volume is put together. */
+const copies: Readonly<Record<string, readonly [text: string, code: number, brokenOff: boolean]>> = {
+  "the instance's node was lost": [
+    `ERROR: [042]: raised from remote-0 tls protocol on '${host}': timeout after 5000ms waiting for read from '${host}:8432'`,
+    42,
+    true,
+  ],
+  "the server of the data was killed": ["ERROR: [101]: TLS error [1:167772454] unexpected eof while reading\n", 101, true],
+  "the server of the data was killed, without a word": ["ERROR: [101]: TLS error [5:0] no details available\n", 101, true],
+  "the server of the data was killed between two answers": ["ERROR: [039]: client state is 'response' but expected 'idle'\n", 39, true],
+  "PostgreSQL was killed": [
+    `ERROR: [057]: raised from remote-0 tls protocol on '${host}': unable to execute query 'select pg_catalog.pg_is_in_recovery()': server closed the connection unexpectedly`,
+    57,
+    true,
+  ],
+  "the replica was promoted": ["ERROR: [082]: timeout before standby replayed to 0/2F0000E0 - only reached 0/2F000000", 82, true],
+  "there was no primary to begin with": [`WARN: unable to check pg1: [DbConnectError] connection refused\n${noPrimary}`, 56, false],
+  "the volume is full": ["ERROR: [040]: unable to write '/r/x': [28] No space left on device\nBroken pipe", 40, false],
+  "the last segment is not archived": [
+    "ERROR: [082]: WAL segment 000000010000000000000002 was not archived before the 60000ms timeout",
+    82,
+    false,
+  ],
 };
 
 const label = "20261118-041448F_20261118-041553I";
@@ -121,15 +151,18 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 import backup_report as it
 from store_faults import Fault, reason_of
-faults, verifications, types, label, host, manifest = json.loads(sys.argv[2])
+faults, verifications, types, copies, label, host, manifest = json.loads(sys.argv[2])
 pair = lambda fault: fault and [fault.reason, fault.message]
 def unreadable(text):
     try:
         it.stanza_of(json.dumps([{"repo": [{"status": {"code": 99, "message": text}}]}]))
     except Fault as fault:
         return fault.reason
+of_run = lambda text, code: it.fault_of_run(Fault(reason_of(text), "…", text=text, code=code), [host])
 print(json.dumps({
-    "faults": [it.fault_of_run(Fault(reason_of(text), "…", text=text, code=code), [host]).reason for text, code, _ in faults],
+    "faults": [of_run(text, code).reason for text, code, _ in faults],
+    "copies": [it.is_broken_off(of_run(text, code)) for text, code, _ in copies],
+    "told": [it.broken_off(host, of_run(text, code)) for text, code, broken_off in copies if broken_off],
     "verifications": [pair(it.fault_in_verification(text, told, label)) for text, told, _ in verifications],
     "types": [it.type_to_make({"backup": backups}, asked) for backups, asked, _ in types],
     "pages": [it.bad_pages(manifest), it.words_for_pages(it.bad_pages(manifest)), it.words_for_pages({"base/5/2": ["3"]})],
@@ -142,13 +175,25 @@ print(json.dumps({
 let found: any;
 
 beforeAll(async () => {
-  const input = JSON.stringify([...[faults, verifications, types].map((each) => Object.values(each)), label, host, manifest]);
+  const input = JSON.stringify([...[faults, verifications, types, copies].map((each) => Object.values(each)), label, host, manifest]);
   found = JSON.parse(await run("python3", ["-ISBc", program, join(import.meta.dirname), input]));
 });
 
 describe("reason of a run that failed", () => {
   test.each(Object.entries(faults).map(([what, [, , reason]], index) => ({ what, reason, index })))("$what", ({ reason, index }) => {
     expect(found.faults[index]).toBe(reason);
+  });
+});
+
+describe("a copy whose connection ended is told apart", () => {
+  test.each(Object.entries(copies).map(([what, [, , brokenOff]], index) => ({ what, brokenOff, index })))("$what", (each) => {
+    expect(found.copies[each.index]).toBe(each.brokenOff);
+  });
+
+  test("and says whether the instance ended or lost its primary", () => {
+    const [first, last] = [found.told.at(0), found.told.at(-1)];
+    expect(first).toMatch(`${host} ended during the backup, or was cut off: make another Backup`);
+    expect(last).toMatch(`${host} has not followed the primary in time, as after a failover: make another Backup`);
   });
 });
 

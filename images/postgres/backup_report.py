@@ -15,6 +15,15 @@ SPEC = "sampledb-spec"
 UNREADABLE = 99
 NOT_ARCHIVED = 82
 LOCKED = 50
+#: There is no primary. Why, pgBackRest says only in a warning.
+NO_PRIMARY = 56
+#: The replica that is to be copied has not come to where the backup begins. One that was promoted never does.
+LEFT_BEHIND = "timeout before standby replayed"
+#: A process at the other end of a connection has gone. pgBackRest may stumble over its own state after that, and say nothing else.
+BROKEN_OFF = (
+    r"TLS error \[\d+:\d+\]|unexpected eof|Connection reset|Broken pipe|timeout after \d+ms waiting|terminating connection|server closed the connection"
+    r"|client state is '\w+' but expected"
+)
 
 
 def stanza_of(text):
@@ -135,10 +144,28 @@ def fault_in_verification(text, told, label):
     return Fault(reason, "; ".join([*bad[:3], *([f"and {len(bad) - 3} more"] if len(bad) > 3 else [])]) or text or "verify said nothing")
 
 
+def is_broken_off(fault):
+    """Whether a connection ended in the middle of a copy: that of an instance, or that of the store. A full or forbidden store breaks connections off too."""
+    if fault.reason == "InstanceUnreachable":
+        return fault.code != NO_PRIMARY
+    return fault.reason in ("StoreUnreachable", "BackupFailed") and re.search(BROKEN_OFF, fault.text) is not None
+
+
+def is_left_behind(fault):
+    return LEFT_BEHIND in fault.text
+
+
+def broken_off(host, fault):
+    happened = "has not followed the primary in time, as after a failover" if is_left_behind(fault) else "ended during the backup, or was cut off"
+    return f"{host} {happened}: make another Backup, which works as soon as the SampleDB has a primary ({fault.message})"
+
+
 def fault_of_run(fault, hosts):
     """The same failure with a reason of a backup. The words about instances come first: an instance is cut off in the same words as a store."""
     text = fault.text
-    if fault.code == NOT_ARCHIVED or "was not archived before" in text:
+    if LEFT_BEHIND in text:  # with the same code as a segment that is not archived
+        reason = "InstanceUnreachable"
+    elif fault.code == NOT_ARCHIVED or "was not archived before" in text:
         reason = "WALNotArchived"
     elif fault.code == LOCKED or re.search("LockAcquireError|unable to acquire lock", text):
         reason = "BackupRunning"

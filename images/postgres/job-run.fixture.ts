@@ -1,8 +1,9 @@
 // For tests: what a Job's program in a container has to do with the operator. Its certificate, its progress, its last words.
+
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type CertifiedKey, createAuthority, issueCertificate } from "../../runtime/certificates/issue.ts";
+import { eventually } from "../../tools/eventually.ts";
 import { freePort } from "../../tools/free-port.ts";
 import type { Containers, Ended } from "./image-files.fixture.ts";
 
@@ -83,10 +84,7 @@ export class JobRuns {
   }
 }
 
+/** The deadline is for a busy machine. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (await holds()) return;
-    await sleep(50);
-  }
-  throw new Error(`${what}: not within 30 s`);
+  await eventually(what, 120_000, holds);
 }

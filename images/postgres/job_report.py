@@ -18,8 +18,11 @@ class Ended(BaseException):
     """Somebody has told this program to end."""
 
 
-def run_and_tell(work, store, otherwise):
-    """Does the work, and ends the program with the outcome told. `otherwise`: the reason of failures that have none of their own."""
+def run_and_tell(work, store, otherwise, interrupted=None, about_failure=dict):
+    """
+    Does the work, and ends the program with the outcome told. `otherwise`: the reason of failures that have none of their own.
+    `interrupted`: the reason where somebody tells the program to end; `otherwise` where there is none. `about_failure`: what is told beside a failure.
+    """
 
     def end(*_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -29,8 +32,10 @@ def run_and_tell(work, store, otherwise):
     try:
         outcome = outcome_of(work, store, otherwise)
     except Ended:
-        outcome = failed(otherwise, "the run was told to end before it was done")
+        outcome = failed(interrupted or otherwise, "its Pod was told to end before it was done")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if outcome["outcome"] != "succeeded":
+        outcome = {**outcome, **about_failure()}
     write_message(outcome)
     sys.exit(outcome["outcome"] != "succeeded")
 

@@ -41,6 +41,7 @@ interface Asked {
   readonly target: Target;
   readonly label?: string;
   readonly uid?: string;
+  readonly inPlace?: boolean;
   /** Settings of the repository. */
   readonly place?: readonly string[];
   /** Below `/tmp`, the directory of a repository on a volume. */
@@ -128,9 +129,9 @@ export class RestoreStage {
   }
 
   /** The files of a run, as the operator mounts them. */
-  async #mount({ target, label, uid = "restore", place = places.volume }: Asked): Promise<void> {
+  async #mount({ target, label, uid = "restore", inPlace = false, place = places.volume }: Asked): Promise<void> {
     const roles = { superuser: "postgres", replication: "replication", application: "app" };
-    const asked = { stanza, label: label ?? null, target, uid, operator: "shop/new/operator", roles, database: "app" };
+    const asked = { stanza, label: label ?? null, target, uid, operator: "shop/new/operator", roles, database: "app", inPlace };
     const { accessKeyId, secretAccessKey } = this.store;
     const files = {
       "recover/repository/pgbackrest.conf": ["[global]", ...place, `[${stanza}]`, ""].join("\n"),

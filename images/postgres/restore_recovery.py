@@ -1,4 +1,4 @@
-"""Copies a backup and replays the log up to the target: from an empty data directory to one that was stopped on a timeline of its own."""
+"""Copies a backup and replays the log up to the target: from an empty data directory, or one that is replaced, to one that was stopped on a timeline of its own."""
 import contextlib
 import datetime
 import json
@@ -34,6 +34,7 @@ class Recovery:
         self.asked = asked
         self.stanza = asked["stanza"]
         self.target = asked["target"]
+        self.in_place = asked.get("inPlace", False)
         self.progress = progress
 
     def pgbackrest(self, *arguments, seconds, settings=None):
@@ -47,8 +48,12 @@ class Recovery:
         backup = self.plan.way.backup
         major = next(each["version"] for each in stanza["db"] if each["id"] == backup["database"]["id"])
         self.server = Server(major)
-        volume.claim(self.asked["uid"])
-        volume.check_room(backup["info"]["size"], min(LOG_KEPT, SEGMENT_SIZE * len(self.plan.way.segments)))
+        room = (backup["info"]["size"], min(LOG_KEPT, SEGMENT_SIZE * len(self.plan.way.segments)))
+        if self.in_place:
+            volume.take_over(self.asked["uid"], *room)
+        else:
+            volume.claim(self.asked["uid"])
+            volume.check_room(*room)
 
         began = time.monotonic()
         self.copy(backup)
@@ -81,12 +86,14 @@ class Recovery:
     def copy(self, backup):
         self.progress.begin("Copying")
         ended = threading.Event()
-        threading.Thread(target=self.watch_copying, args=(ended, volume.used(), backup["info"]["size"]), daemon=True).start()
+        if not self.in_place:  # where files are only compared, their bytes do not tell how far it is
+            threading.Thread(target=self.watch_copying, args=(ended, volume.used(), backup["info"]["size"]), daemon=True).start()
         settings = {"PGBACKREST_PG1_PATH": volume.DATA}
         # What pgBackRest writes for the recovery goes: those settings are ours. But it looks whether the backup leads to this timeline.
         arguments = (f"--set={backup['label']}", f"--target-timeline={self.plan.way.timeline}", *self.tablespaces(backup["label"]))
+        by_delta = ("--delta",) if self.in_place else ()
         try:
-            self.pgbackrest("restore", *arguments, seconds=None, settings=settings)
+            self.pgbackrest("restore", *arguments, *by_delta, seconds=None, settings=settings)
         except Fault as fault:
             raise self.fault_of_copy(fault, backup["label"]) from fault
         finally:

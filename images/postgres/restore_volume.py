@@ -37,9 +37,19 @@ LOCALE_SETTINGS = {
 }
 
 
+#: This process has the volume for itself.
+is_taken = False
+
+
 def take():
     """At most one container works on a volume, as entrypoint.sh has it. Kept until this process ends."""
-    taken = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o660)
+    global is_taken
+    wait_for_lock()
+    is_taken = True
+
+
+def wait_for_lock():
+    taken = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o660)
     deadline = time.monotonic() + SECONDS_FOR_THE_LOCK
     while True:
         try:
@@ -63,7 +73,9 @@ def note(path):
 
 
 def write_note(path, content):
-    with open(f"{path}.new", "w", encoding="utf-8") as opened:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}.new")  # it may be a link
+    with open(os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
         json.dump(content, opened)
         opened.flush()
         os.fsync(opened.fileno())
@@ -89,6 +101,35 @@ def claim(uid):
     shutil.rmtree(TABLESPACES, ignore_errors=True)
     os.makedirs(DATA, exist_ok=True)
     os.chmod(DATA, 0o700)
+
+
+def take_over(uid, data_bytes, log_bytes):
+    """
+    For a restore in place: what is there may stay, because only what differs is copied. Up to the mark nothing is changed, so that a
+    failure by then takes nothing away.
+    """
+    begun = note(MARK)
+    if begun is None or begun.get("uid") != uid:
+        check_room(data_bytes, log_bytes, replaced=bytes_of(DATA) + bytes_of(TABLESPACES))
+        write_note(MARK, {"uid": uid})
+    remove_links(VOLUME)
+    for entry in os.scandir(VOLUME):
+        if entry.name not in OURS:
+            remove(entry)
+    if not {"PG_VERSION", "backup.manifest"} & set(os.listdir(DATA) if os.path.isdir(DATA) else []):
+        empty(DATA)  # pgBackRest writes only into an empty directory, or into one that looks like a database
+    os.makedirs(DATA, exist_ok=True)
+    os.chmod(DATA, 0o700)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{DATA}/postmaster.pid")  # of a server that was killed: the lock says that none runs
+
+
+def remove_links(directory):
+    """A superuser of the database could have planted one, and the copy is made beside the keys of the store. pgBackRest makes its own anew."""
+    for where, directories, files in os.walk(directory):
+        for path in (f"{where}/{name}" for name in directories + files):
+            if os.path.islink(path):
+                os.unlink(path)
 
 
 def refuse_foreign():
@@ -166,10 +207,12 @@ def used():
     return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
-def check_room(data_bytes, log_bytes):
-    if available() < data_bytes + log_bytes:
+def check_room(data_bytes, log_bytes, replaced=0):
+    """`replaced`: the bytes that make room for it."""
+    free = available() + replaced
+    if free < data_bytes + log_bytes:
         needed = f"{size(data_bytes + log_bytes)}: {size(data_bytes)} for the data and {size(log_bytes)} for the log that is replayed"
-        raise Fault("VolumeTooSmall", f"the volume has {size(available())} free, and a restore needs at least {needed}")
+        raise Fault("VolumeTooSmall", f"the volume has {size(free)} free, and a restore needs at least {needed}")
 
 
 def size(number):

@@ -113,7 +113,7 @@ test.concurrent("a leader only renews, and the other candidates only read", asyn
   const a = stage.candidate("a", { kubeconfig: proxy.kubeconfig, writeEvery: undefined });
   await a.told("leading");
   stage.candidate("b", { kubeconfig: proxy.kubeconfig });
-  await eventually("b looks", 10_000, () => proxy.count({ verb: "get", resource: "leases" }) > 3);
+  await eventually("b looks", 60_000, () => proxy.count({ verb: "get", resource: "leases" }) > 3);
   proxy.resetCounts();
   await sleep(5 * retryPeriod);
   const [updates, gets] = [proxy.count({ verb: "update", resource: "leases" }), proxy.count({ verb: "get", resource: "leases" })];

@@ -65,7 +65,7 @@ async function writesOnce(stage: DatabaseStage): Promise<boolean> {
 }
 
 test("an operator that is killed after each of its writes enables backup all the same: one archive, and nothing is made twice", {
-  timeout: 300_000,
+  timeout: 560_000,
 }, async () => {
   await using stage = await DatabaseStage.open("killed-at-each-write", client, proxy);
   const before = await stage.run();

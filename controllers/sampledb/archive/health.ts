@@ -93,10 +93,11 @@ function namingSecrets(message: string, { spec: { backup } }: Pick<SampleDB, "sp
 function withGap(verdict: Verdict, begun: Begun | undefined): Verdict {
   if (!begun || verdict.status === "Unknown" || verdict.message.includes(begun.former)) return verdict;
   const { former, at, lostSince } = begun;
-  const [why, since] =
-    begun.because === "Dropped"
-      ? [`archive ${former} was given up on a person's order`, lostSince ?? at]
-      : [`archive ${former} has another content under the name of a segment`, at];
+  const [why, since] = {
+    Dropped: [`archive ${former} was given up on a person's order`, lostSince ?? at],
+    Conflict: [`archive ${former} has another content under the name of a segment`, at],
+    Restored: ["the data was restored in place", at],
+  }[begun.because];
   const gap = `A new archive began at ${at}, because ${why}: what was written since ${since} can't be restored until a full backup is made`;
   const reason = verdict.status === "True" ? reasons.fullBackupDue : verdict.reason;
   return { ...verdict, reason, message: `${verdict.message}. ${gap}` };

@@ -47,8 +47,13 @@ async function policyNow(scope: Scope): Promise<DeletionPolicy> {
   const policy = deletionPolicyOf(db.spec);
   if (policy !== "Snapshot") return policy;
   const hasData = observed.initialized || db.status?.deletion?.phase === "Releasing";
-  if (!isArchived(db) || !hasData || isTaken(scope) || (await namespaceGoes(scope))) return "Retain";
+  if (!isArchived(db) || !hasData || isOverwritten(db) || isTaken(scope) || (await namespaceGoes(scope))) return "Retain";
   return "Snapshot";
+}
+
+/** A restore in place may have overwritten a volume, and no primary can serve. Everything from before is in its Backup and in the archive. */
+function isOverwritten({ status }: SampleDB): boolean {
+  return status?.restore?.podName !== undefined;
 }
 
 /** Another's Pods run on the claims of this name, and are not this SampleDB's to stop: so nothing is destroyed either. */

@@ -4,24 +4,22 @@ import { deletionPolicyOf } from "../../../api/deletion-policy.ts";
 import { reasons } from "../../../api/reasons.ts";
 import { finished } from "../../../runtime/controller/finalizer.ts";
 import { after, earliest, type Result } from "../../../runtime/controller/result.ts";
-import { runSteps, type StepError } from "../../../runtime/controller/steps.ts";
+import type { StepError } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { lastPrimary } from "../../database/view.ts";
 import { belongsTo } from "../../desired/identity.ts";
 import { claimName, finalBackupName, namesOf } from "../../desired/names.ts";
+import { finalBackup } from "../../desired/snapshot.ts";
 import { configMaps, persistentVolumeClaims } from "../../kinds/kubernetes.ts";
-import { sampledbs } from "../../kinds/sampledb-io.ts";
-import { applyInstances, stop } from "../instances/instances.ts";
+import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
+import type { Blocker } from "../../telling/blockers.ts";
 import type { Scope } from "../scope.ts";
-import { findFinal, judge, keepFinal } from "./final-backup.ts";
-import { mending } from "./mending.ts";
-import { hindranceTold } from "./snapshot-hindrance.ts";
-import { dropCheck, lookAtCheck, lookAtCutOff, runCheck, runCutOff } from "./snapshot-jobs.ts";
+import { hindranceOf } from "../securing/hindrance.ts";
+import { isAwake, lookAtSecuring, mend, secure } from "../securing/securing.ts";
+import { dropCheck } from "../securing/securing-jobs.ts";
 import { snapshotPhase } from "./snapshot-phase.ts";
 
-/** The watch reports most of it. */
-const lookAgainSeconds = 5;
 /** After the release was claimed in the status: no watch reports that write. */
 const goOnSeconds = 1;
 
@@ -34,67 +32,42 @@ export interface Ending {
 const foreground = "foregroundDeletion";
 
 export async function snapshot(scope: Scope): Promise<Ending> {
-  const { db, observed, findings, client } = scope;
+  const { db, findings } = scope;
   if (db.metadata.finalizers?.includes(foreground)) return await endInBackground(scope);
-  const final = findFinal(scope);
-  const cutOff = lookAtCutOff(scope);
-  const check = lookAtCheck(scope, final);
-  const backup = judge(scope, final);
+  const secured = lookAtSecuring(scope, { backup: finalBackup(db), since: db.metadata.deletionTimestamp ?? "" });
   const stored = db.status?.deletion;
-  const phase = snapshotPhase({
-    claimed: stored?.phase === "Releasing",
-    running: observed.instances.length > 0 || (observed.range?.count ?? 0) > 0,
-    serves: observed.primary?.ready === true && observed.primary.takesWrites,
-    cutOff: cutOff.kind === "done",
-    backup,
-    check: check.kind,
-  });
+  const phase = snapshotPhase({ claimed: stored?.phase === "Releasing", ...secured.inputs });
   findings.deletion = { phase, backupName: finalBackupName(db) };
-  const isAwake = phase === "Waking" || phase === "CuttingOff" || phase === "BackingUp";
-  const mended = isAwake && findings.invalid === undefined ? await runSteps(mending, scope) : undefined;
+  const mended = isAwake(phase) ? await mend(scope) : undefined;
   const errors = mended?.errors ?? [];
-  const result = await goOn();
-  findings.blockers.push(...hindranceTold(scope, { phase, final, cutOff, check, errors }));
-  return { result: result.kind === "finished" || !mended ? result : earliest([result, mended.result]), errors };
-
-  async function goOn(): Promise<Result | typeof finished> {
-    switch (phase) {
-      case "Waking":
-        await wake(scope);
-        break;
-      case "CuttingOff":
-        await runCutOff(scope);
-        break;
-      case "BackingUp":
-        return await keepFinal(scope, final, backup);
-      case "Stopping":
-        await dropCheck(scope); // it told of an earlier stop
-        await stop(scope);
-        break;
-      case "CheckingArchive":
-        await runCheck(scope, final);
-        break;
-      case "Releasing":
-        // First the status says so, onto the version that was read. The next reconcile acts on what is stored.
-        if (stored?.phase !== "Releasing") return after(goOnSeconds);
-        return (await isStillWanted()) ? await release(scope) : after(goOnSeconds);
-    }
-    return after(lookAgainSeconds);
-  }
-
-  /** From the API server: a person may have changed the policy a moment ago. */
-  async function isStillWanted(): Promise<boolean> {
-    const live = await client.find(sampledbs, keyOf(db));
-    if (!live || live.metadata.uid !== db.metadata.uid) return false;
-    return deletionPolicyOf(live.spec) === "Snapshot" && live.status?.deletion?.phase === "Releasing";
-  }
+  if (phase === "Releasing") return { result: await releaseOnceStored(scope), errors };
+  const result = await secure(scope, secured, phase);
+  const words = hindranceOf({ phase, ...secured, errors }, stored?.phase === phase ? stored.sinceTime : undefined, scope.deps.now());
+  if (words !== undefined) findings.blockers.push(snapshotWaits(db, `${phase}: ${words}`));
+  return { result: mended ? earliest([result, mended.result]) : result, errors };
 }
 
-/** The last primary, alone, where nothing runs. Where instances run, they elect a primary by themselves. */
-async function wake(scope: Scope): Promise<void> {
-  const { db, observed } = scope;
-  if (observed.instances.length > 0 || (observed.range?.count ?? 0) > 0) return;
-  await applyInstances(scope, { start: lastPrimary(db, observed) ?? 0, count: 1 });
+function snapshotWaits({ metadata: { namespace, name } }: SampleDB, words: string): Blocker {
+  const retain = `kubectl patch sampledb ${name} --namespace=${namespace} --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`;
+  return {
+    reason: reasons.snapshotWaits,
+    message: `${words}; nothing is removed meanwhile`,
+    remedy: `mend it, and the deletion goes on by itself; or delete without a last Backup: ${retain} keeps the volumes, and Delete in place of Retain destroys them`,
+  };
+}
+
+/** First the status says so, onto the version that was read. The next reconcile acts on what is stored. */
+async function releaseOnceStored(scope: Scope): Promise<Result | typeof finished> {
+  const { db, client } = scope;
+  if (db.status?.deletion?.phase !== "Releasing") return after(goOnSeconds);
+  // From the API server: a person may have changed the policy a moment ago.
+  const live = await client.find(sampledbs, keyOf(db));
+  const isStillWanted =
+    live !== undefined &&
+    live.metadata.uid === db.metadata.uid &&
+    deletionPolicyOf(live.spec) === "Snapshot" &&
+    live.status?.deletion?.phase === "Releasing";
+  return isStillWanted ? await release(scope) : after(goOnSeconds);
 }
 
 /** The same deletion, only that the SampleDB goes before its objects do. */

@@ -8,7 +8,9 @@ import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
 import { Forbidden, ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
+import { claimName, ordinalOf } from "../../desired/names.ts";
 import { type PersistentVolume, type PersistentVolumeClaim, persistentVolumeClaims, persistentVolumes } from "../../kinds/kubernetes.ts";
+import type { SampleDB } from "../../kinds/sampledb-io.ts";
 
 /** `keep`: the volume outlives its claim. `release`: the volume gets back the reclaim policy that it had before the operator changed it. */
 export type Fate = "keep" | "release";
@@ -33,6 +35,17 @@ export class Volumes {
     if (!(await this.tell(client, claim, fate))) this.#outOfReach.set(uid, this.#now().getTime() + outOfReachMilliseconds);
   }
 
+  /** Gives a volume whose claim is gone the reclaim policy back that it had. With `Delete` Kubernetes removes it then. */
+  async letGo(client: KubeClient, name: string, db: Pick<SampleDB, "metadata">): Promise<void> {
+    try {
+      const volume = await client.find(persistentVolumes, { namespace: "", name });
+      const change = volume && isReleasedBy(volume, db) ? changeFor(volume, "release") : undefined;
+      if (change) await client.mergePatch(persistentVolumes, { namespace: "", name }, change);
+    } catch (error) {
+      if (!(error instanceof Forbidden)) throw error;
+    }
+  }
+
   /**
    * Sets the fate on the volume itself, whatever the note says: for the moment before a claim goes. False where the volume is out of
    * reach.
@@ -53,6 +66,13 @@ export class Volumes {
       return false;
     }
   }
+}
+
+/** Of a claim of this SampleDB that is gone. */
+function isReleasedBy({ spec, status }: PersistentVolume, { metadata }: Pick<SampleDB, "metadata">): boolean {
+  const { namespace, name = "" } = spec?.claimRef ?? {};
+  const isOurs = namespace === metadata.namespace && name === claimName({ metadata }, ordinalOf(name));
+  return isOurs && status?.phase === "Released";
 }
 
 function changeFor({ metadata, spec }: PersistentVolume, fate: Fate): object | undefined {

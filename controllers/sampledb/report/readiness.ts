@@ -13,6 +13,7 @@ import { ordinalOf } from "../../desired/names.ts";
 import type { Backup, SampleDB } from "../../kinds/sampledb-io.ts";
 import { type Check as CheckOf, no } from "../../telling/checks.ts";
 import { phaseWords } from "../ending/snapshot-phase.ts";
+import { restoreWords } from "../restoring/restore-phase.ts";
 import type { Findings } from "../scope.ts";
 
 export interface StatusInputs {
@@ -47,6 +48,14 @@ function snapshotTold({ metadata: { deletionTimestamp } }: SampleDB, { phase, ba
       : "deletionPolicy may still be changed: Retain keeps the volumes, Delete destroys them, both without the last Backup";
   return `${phase}: ${phaseWords[phase]} (Backup ${backupName}; deleted at ${deletionTimestamp}); ${wayOut}`;
 }
+
+export const restoringInPlace: Check = ({ findings: { restore }, outcome }) => {
+  if (!restore) return undefined;
+  const errors = outcome.errors.filter(({ cause }) => !(cause instanceof Conflict));
+  const trouble = errors.length > 0 ? `; ${triedAgain({ errors })}` : "";
+  const names = `Restore ${restore.restoreName}; Backup ${restore.backupName} has everything from before`;
+  return no(reasons.restoringInPlace, `${restore.phase}: ${restoreWords[restore.phase]} (${names})${trouble}`);
+};
 
 const nameTaken: Check = ({ outcome }) => {
   const taken = outcome.errors.find(({ cause }) => cause instanceof Occupied);
@@ -192,6 +201,7 @@ function triedAgain({ errors }: StatusInputs["outcome"]): string {
 export const readiness: readonly Check[] = [
   deleting,
   invalidSpec,
+  restoringInPlace,
   nameTaken,
   hibernated,
   noPrimary,

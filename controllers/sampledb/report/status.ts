@@ -3,6 +3,7 @@ import { conditionTypes } from "../../../api/conditions.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { SampleDBStatus } from "../../../api/sampledb-status.ts";
 import { type ConditionNow, conditionsNow, secondsOnly } from "../../../runtime/controller/conditions.ts";
+import { restoreClaimOf } from "../../database/in-place.ts";
 import { instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { first } from "../../telling/checks.ts";
@@ -51,6 +52,7 @@ export function computeStatus(inputs: StatusInputs): SampleDBStatus {
     ...schedulesNow(inputs),
     ...recoverability(inputs),
     ...deletionTold(inputs),
+    ...restoreTold(inputs),
     ...(blockers.length > 0 ? { blockers } : {}),
   };
 }
@@ -66,6 +68,16 @@ function deletionTold({ db, findings: { deletion }, now }: StatusInputs): Pick<S
   if (!deletion) return {};
   const before = db.status?.deletion;
   return { deletion: { ...deletion, sinceTime: before?.phase === deletion.phase ? before.sinceTime : secondsOnly(now()) } };
+}
+
+/** What is stored stays while a Restore has the SampleDB and nobody looked, as while it is paused. */
+function restoreTold({ db, findings, now }: StatusInputs): Pick<SampleDBStatus, "restore" | "formerVolumes"> {
+  const before = db.status?.restore;
+  const { restore } = findings;
+  const told = restore && { ...restore, sinceTime: before?.phase === restore.phase ? before.sinceTime : secondsOnly(now()) };
+  const kept = restoreClaimOf(db) ? before : undefined;
+  const volumes = findings.formerVolumes ?? db.status?.formerVolumes ?? [];
+  return { ...((told ?? kept) ? { restore: told ?? kept } : {}), ...(volumes.length > 0 ? { formerVolumes: [...volumes] } : {}) };
 }
 
 function conditionList(inputs: StatusInputs): ConditionNow[] {

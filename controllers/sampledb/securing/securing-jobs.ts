@@ -1,4 +1,4 @@
-// The two Jobs of a deletion with `Snapshot`. Both may be repeated: one ends sessions, and the other only reads a volume.
+// The two Jobs that secure the data of a database. Both may be repeated: one ends sessions, and the other only reads a volume.
 import { archiveCheckAnnotation, cutOffAnnotation } from "../../../api/annotations.ts";
 import { digest } from "../../../runtime/controller/settled.ts";
 import { lastPrimary } from "../../database/view.ts";

@@ -5,7 +5,7 @@ import { sampleDB } from "../../desired/sampledb.fixture.ts";
 import type { Archived } from "../../desired/store.ts";
 import type { Backup } from "../../kinds/sampledb-io.ts";
 import { observed } from "../observations.fixture.ts";
-import { judge } from "./final-backup.ts";
+import { judge } from "./last-backup.ts";
 
 const base = sampleDB({ backup: {} } as never);
 const deletionTimestamp = "2026-05-04T12:00:00Z";
@@ -36,15 +36,15 @@ test.each([
   ["one of another timeline", final("True", { timeline: 2 }), "outdated"],
   ["one without a timeline", final("True", { timeline: undefined }), "outdated"],
   ["one in a former archive", final("True", { repository: { stanza: `${db.metadata.uid}-17-1` } }), "outdated"],
-  ["one from before the deletion", final("True", {}, { creationTimestamp: "2026-05-04T11:59:59Z" }), "outdated"],
+  ["one from before its cause", final("True", {}, { creationTimestamp: "2026-05-04T11:59:59Z" }), "outdated"],
 ])("%s", (_, found, verdict) => {
-  expect(judge({ db, observed: observed([leads], { repository }) }, found)).toBe(verdict);
+  expect(judge({ db, observed: observed([leads], { repository }) }, found, { since: deletionTimestamp })).toBe(verdict);
 });
 
 test("once the primary has stopped, its volume is asked for the timeline", () => {
-  expect(judge({ db, observed: observed([], { repository }) }, final("True", { timeline: 2 }))).toBe("good");
+  expect(judge({ db, observed: observed([], { repository }) }, final("True", { timeline: 2 }), { since: deletionTimestamp })).toBe("good");
 });
 
 test("without the notes of the archive nothing counts as good", () => {
-  expect(judge({ db, observed: observed([leads]) }, final("True"))).toBe("outdated");
+  expect(judge({ db, observed: observed([leads]) }, final("True"), { since: deletionTimestamp })).toBe("outdated");
 });

@@ -1,44 +1,31 @@
-// What keeps a deletion with `Snapshot` from going on, and the way out. Pure.
+// What keeps a database from being secured, in words. Pure.
 import { conditionTypes } from "../../../api/conditions.ts";
-import type { SnapshotPhase } from "../../../api/deletion-policy.ts";
-import { reasons } from "../../../api/reasons.ts";
+import type { SecuringPhase } from "../../../api/deletion-policy.ts";
 import type { StepError } from "../../../runtime/controller/steps.ts";
 import { isGood } from "../../database/backups.ts";
 import type { JobOutcome } from "../../jobs/outcome.ts";
 import type { Backup } from "../../kinds/sampledb-io.ts";
-import type { Blocker } from "../../telling/blockers.ts";
 import { conditionOf } from "../../telling/events.ts";
-import type { Scope } from "../scope.ts";
-import type { ArchiveCheck, CutOff } from "./snapshot-jobs.ts";
+import type { ArchiveCheck, CutOff } from "./securing-jobs.ts";
 
 /** Every phase but the Backup itself takes seconds. */
 const patienceSeconds = 60;
 
 export interface Standing {
-  readonly phase: SnapshotPhase;
-  readonly final: Backup | undefined;
+  readonly phase: SecuringPhase;
+  readonly last: Backup | undefined;
   readonly cutOff: CutOff;
   readonly check: ArchiveCheck;
   readonly errors: readonly StepError[];
 }
 
-export function hindranceTold({ db, deps }: Pick<Scope, "db" | "deps">, standing: Standing): Blocker[] {
-  const { phase } = standing;
-  const stored = db.status?.deletion;
-  const seconds = stored?.phase === phase ? (deps.now().getTime() - Date.parse(stored.sinceTime)) / 1000 : 0;
-  const words = hindrance(standing, seconds >= patienceSeconds);
-  if (words === undefined) return [];
-  const retain = `kubectl patch sampledb ${db.metadata.name} --namespace=${db.metadata.namespace} --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`;
-  return [
-    {
-      reason: reasons.snapshotWaits,
-      message: `${phase}: ${words}; nothing is removed meanwhile`,
-      remedy: `mend it, and the deletion goes on by itself; or delete without a last Backup: ${retain} keeps the volumes, and Delete in place of Retain destroys them`,
-    },
-  ];
+/** Undefined while there is nothing to tell. `since`: the beginning of this phase; undefined where it begins now. */
+export function hindranceOf(standing: Standing, since: string | undefined, now: Date): string | undefined {
+  const seconds = since === undefined ? 0 : (now.getTime() - Date.parse(since)) / 1000;
+  return hindrance(standing, seconds >= patienceSeconds);
 }
 
-function hindrance({ phase, final, cutOff, check, errors }: Standing, isLate: boolean): string | undefined {
+function hindrance({ phase, last, cutOff, check, errors }: Standing, isLate: boolean): string | undefined {
   switch (phase) {
     case "Waking":
       if (check.kind === "refused") return check.message;
@@ -46,13 +33,11 @@ function hindrance({ phase, final, cutOff, check, errors }: Standing, isLate: bo
     case "CuttingOff":
       return ofJob("cutoff", cutOff.kind === "open" ? cutOff.outcome : undefined) ?? (isLate ? "clients are not cut off yet" : undefined);
     case "BackingUp":
-      return ofBackup(final, isLate);
+      return ofBackup(last, isLate);
     case "Stopping":
       return isLate ? "instances do not stop: if their node is gone for good, delete the node" : undefined;
     case "CheckingArchive":
       return ofJob("check", check.kind === "open" ? check.outcome : undefined) ?? (isLate ? "the archive is not checked yet" : undefined);
-    case "Releasing":
-      return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
-// The steps that go on while a SampleDB with `Snapshot` is being deleted, until its last Backup is good: those that mend. A change of the
-// spec reaches no instance any more.
+// The steps that go on while the data of a SampleDB is secured or restored: those that mend. A change of the spec reaches no instance
+// meanwhile.
 import { done } from "../../../runtime/controller/steps.ts";
 import { notesWanted } from "../../desired/archive-notes.ts";
 import { patroniConfig } from "../../desired/configuration.ts";
