@@ -22,7 +22,7 @@ import { ordinalOf } from "../desired/names.ts";
 import type { Images } from "../desired/own-image.ts";
 import { sampleDB } from "../desired/sampledb.fixture.ts";
 import { hasEnded } from "../jobs/outcome.ts";
-import { configMaps, jobs, namespaces, type Pod, pods } from "../kinds/kubernetes.ts";
+import { configMaps, endpointSlices, jobs, namespaces, type Pod, pods } from "../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { Patience } from "../patience.ts";
 import { type Questions, Reports } from "../repository/reports.ts";
@@ -202,13 +202,20 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** The same, where other databases have Pods in the namespace as well. */
   async serves(primary: string, ...replicas: string[]): Promise<void> {
-    await eventually(`Pod ${primary} is there`, 30_000, () => this.client.find(pods, this.key(primary)));
     const [database] = primary.split(/-\d+$/);
+    await this.#isThere(pods, primary);
+    await this.#isThere(configMaps, `${database}-config`);
+    await this.#isThere(configMaps, `${database}-leader`);
+    await this.#isThere(endpointSlices, `${database}-rw`);
     await this.client.mergePatch(configMaps, this.key(`${database}-config`), {
       metadata: { annotations: { initialize: "7300000000000000001" } },
     });
     await this.client.mergePatch(configMaps, this.key(`${database}-leader`), { metadata: { annotations: { leader: primary } } });
     for (const name of [primary, ...replicas]) await this.#answer(name, name === primary);
+  }
+
+  async #isThere(resource: Resource<KubeObject>, name: string): Promise<void> {
+    await eventually(`${resource.kind} ${name} is there`, 30_000, () => this.client.find(resource, this.key(name)));
   }
 
   /** Serves, ends the init Job, and waits for Ready. */

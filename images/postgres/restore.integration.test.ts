@@ -215,7 +215,7 @@ if PGPASSWORD='of the source' psql -h /tmp -U app -d app -c SELECT 2>/dev/null; 
   }[] = [
     {
       title: "a time before the first backup's end",
-      asked: ({ time }) => ({ target: { type: "Time", value: moved(time, -60) } }),
+      asked: ({ time }) => ({ target: { type: "Time", value: moved(time, -3600) } }),
       reason: "TargetOutsideWindow",
       message: window,
     },
@@ -255,6 +255,44 @@ if PGPASSWORD='of the source' psql -h /tmp -U app -d app -c SELECT 2>/dev/null; 
     const volume = title.replaceAll(/[^a-z]/gi, "-");
     expect(await stage.restore({ ...asked(stage.history), volume })).toEqual({ outcome: "failed", reason, message });
     expect(stage.files(volume)).toEqual(["server.lock"]);
+  });
+
+  describe("in place", () => {
+    const inPlace = { volume: "replaced", uid: "in-place", inPlace: true } as const;
+    const secret = "/tmp/volumes/key-of-the-store";
+    beforeAll(async () => {
+      expect(await stage.restore({ target: latest, volume: inPlace.volume, uid: "before" })).toMatchObject({ outcome: "succeeded" });
+    });
+
+    test("what can't be restored leaves the data as it was, and says so", async () => {
+      const early: Target = { type: "Time", value: "2020-01-01T00:00:00Z" };
+      expect(await stage.restore({ ...inPlace, target: early })).toMatchObject({ reason: "TargetOutsideWindow", untouched: true });
+      expect(await stage.ask(inPlace.volume, rows)).toEqual([all]);
+    });
+
+    test("the rows of the target replace the others; links and files of others go, and what is equal is not copied", async () => {
+      await stage.shell(`cd /tmp/volumes/replaced; echo secret > ${secret}; ln -s ${secret} data/link; ln -s ${secret} link; ln -s ${secret} restoring.new
+        mkdir leftover; echo 1 > data/postmaster.pid`);
+      const inode = () => stage.shell("stat -c %i /tmp/volumes/replaced/data/PG_VERSION");
+      const before = await inode();
+      const target: Target = { type: "LSN", value: stage.history.lsn };
+      expect(await stage.restore({ ...inPlace, uid: "second", target })).toMatchObject({ outcome: "succeeded" });
+      expect(await stage.ask(inPlace.volume, rows, hasOrders)).toEqual(["1 2 3", "t"]);
+      expect(await inode()).toBe(before);
+      expect(stage.files(inPlace.volume)).toEqual(["data", "restored.json", "server.lock", "tablespaces"]);
+      expect(await stage.shell(`cat ${secret}; test ! -e /tmp/volumes/replaced/data/link`)).toBe("secret");
+    });
+
+    test("one that is cut short in the middle starts in no Pod, tells that it has begun, and goes on", async () => {
+      const { place, readOnly } = await stage.damaged("half", `rm ${[...stage.segments()].at(-1)?.[1]}`);
+      const target: Target = { type: "RestorePoint", value: "never made" };
+      const cut = await stage.restore({ ...inPlace, uid: "third", target, place, readOnly });
+      expect(cut).toMatchObject({ outcome: "failed" });
+      expect(cut).not.toHaveProperty("untouched");
+      expect(stage.files(inPlace.volume)).toContain("restoring");
+      expect(await stage.restore({ ...inPlace, uid: "fourth", target: latest })).toMatchObject({ outcome: "succeeded" });
+      expect(await stage.ask(inPlace.volume, rows)).toEqual([all]);
+    });
   });
 
   test.each([
@@ -424,6 +462,25 @@ exec /usr/bin/pgbackrest "$@"`,
     await stage.store.fault(undefined);
     expect(await stage.restore({ target: latest, volume: "cut", place: stage.bucket })).toMatchObject({ outcome: "succeeded" });
     expect(await stage.ask("cut", rows)).toEqual([all]);
+  });
+
+  test("one that is told to end in the middle of the recovery says so, and the same Restore begins anew", async () => {
+    stage.containers.write("held/pgbackrest", `#!/bin/bash\n[ "$1" != archive-get ] || sleep 600\nexec /usr/bin/pgbackrest "$@"`);
+    await stage.shell("chmod +x /tmp/held/pgbackrest");
+    const env = { PATH: "/tmp/held:/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin" };
+    const running = await stage.begin({ target: latest, volume: "ended", env });
+    const end = ended(running);
+    await stage.until("it recovers", async () =>
+      (await stage.progress("operator").catch(() => ({ body: "" }))).body.includes("Recovering"),
+    );
+    await stage.containers.signal(running, "tini -- /usr/bin/python3 -IS /usr/local/bin/run-restore recover", "SIGTERM");
+    expect(stage.outcome(await end)).toEqual({
+      outcome: "failed",
+      reason: "Interrupted",
+      message: "its Pod was told to end before it was done",
+    });
+    expect(await stage.restore({ target: latest, volume: "ended" })).toMatchObject({ outcome: "succeeded" });
+    expect(await stage.ask("ended", rows)).toEqual([all]);
   });
 
   test.each(["data/PG_VERSION", "initializing", "leftovers/000000010000000000000001"])(

@@ -16,6 +16,8 @@ let account: InstanceAccount;
 beforeAll(async () => {
   plane = await StandaloneControlPlane.start();
   account = await InstanceAccount.make(plane, "orders", names);
+  // Kubernetes collects the Pods of a node that is not there, after 40 s.
+  await makeObject(plane, "/api/v1/nodes", { metadata: { name: "somewhere" }, spec: { unschedulable: true } });
 });
 
 afterAll(() => plane?.stop());
@@ -153,6 +155,15 @@ test("of two leaders that follow each other at once, the last one has the writes
     await Promise.all([earlier, takeWrites("orders-1", "primary")]);
     expect(await writesGoTo()).toBe("orders-1 192.0.2.1");
   }
+});
+
+test("a leader whose Pod the API server does not know yet tries again", async () => {
+  await setLeader("orders-3");
+  const coming = takeWrites("orders-3", "primary");
+  await expect(Promise.race([coming, sleep(1000)])).resolves.toBeUndefined();
+  await makePod("orders-3", "192.0.2.3");
+  expect(await coming).toContain(": took the writes, in ");
+  expect(await writesGoTo()).toBe("orders-3 192.0.2.3");
 });
 
 test("without a lock no Pod takes the writes", async () => {
