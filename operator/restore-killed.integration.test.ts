@@ -3,13 +3,12 @@ import { beforeAll, expect, test } from "vitest";
 import { hasEnded } from "../controllers/jobs/outcome.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups, type Restore, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
-import { installKinds, operatorNamespace } from "../controllers/sampledb/stage.fixture.ts";
+import { installKinds } from "../controllers/sampledb/stage.fixture.ts";
 import type { ApiRequest } from "../e2e/faults/request.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../runtime/kube/test-connection.fixture.ts";
-import { eventually } from "../tools/eventually.ts";
 import { BackupStage } from "./backup-stage.fixture.ts";
-import { OperatorProcess } from "./operator-process.fixture.ts";
+import { KilledOperator } from "./killed-operator.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
@@ -29,14 +28,7 @@ const isWrite = ({ method, resource = "", name, query }: ApiRequest) =>
   (method === "POST" && !query.has("dryRun") && makes.includes(resource)) ||
   (method === "PATCH" && resource === "jobs" && name === "copy-restore");
 const makes = ["persistentvolumeclaims", "secrets", "configmaps", "sampledbs", "backups"];
-const written = () => proxy.requests.filter(isWrite);
 const isNew = ({ status }: { readonly status?: number | undefined }) => status === 201;
-
-function start({ databases }: BackupStage): OperatorProcess {
-  return new OperatorProcess(["--health-probe-bind-address=0", `--watch-namespaces=${databases.namespace}`], {
-    ...{ KUBECONFIG: proxy.kubeconfig, ENABLE_WEBHOOKS: "false", POD_NAMESPACE: operatorNamespace },
-  });
-}
 
 /** Ends the Job that fills the volume, in place of the kubelet, where its Pod runs. */
 async function endJob(stage: BackupStage): Promise<void> {
@@ -48,28 +40,13 @@ async function endJob(stage: BackupStage): Promise<void> {
 const firstBackups = async (stage: BackupStage) =>
   (await stage.databases.names(backups)).filter((name) => name.startsWith("copy-restored-"));
 
-/**
- * An operator that is killed when so many of its writes are answered and it has begun the next one. How many of them made something that was
- * not there; undefined once everything is handed over.
- */
-async function writes(stage: BackupStage, most: number): Promise<number | undefined> {
-  const { length } = written();
-  let begun = 0;
-  const hold = proxy.hold((request) => isWrite(request) && ++begun > most);
-  const operator = start(stage);
-  try {
-    const outcome = await eventually("the operator writes once too often, or everything is handed over", 90_000, async () => {
-      if (hold.hits > 0 && written()[length + most - 1]?.status !== undefined) return "killed";
-      await endJob(stage);
-      return (await firstBackups(stage)).length > 0 && "done";
-    });
-    return outcome === "killed" ? written().slice(length).filter(isNew).length : undefined;
-  } finally {
-    operator.tell("SIGKILL");
-    await operator.ended;
-    hold.remove();
-  }
-}
+const killed = (stage: BackupStage, isWrite: (request: ApiRequest) => boolean) =>
+  new KilledOperator(proxy, {
+    namespace: stage.databases.namespace,
+    isWrite,
+    play: () => endJob(stage),
+    isDone: async () => (await firstBackups(stage)).length > 0,
+  });
 
 test("an operator that is killed after each of its writes restores all the same, and does nothing twice", {
   timeout: 400_000,
@@ -79,12 +56,14 @@ test("an operator that is killed after each of its writes restores all the same,
   await stage.databases.stop();
   await stage.restore("back", toCopy);
   proxy.resetCounts();
+  const operator = killed(stage, isWrite);
+  const made = () => operator.writes.filter(isNew);
   let kills = 0;
-  let fresh = await writes(stage, 1);
-  // What was made before is written again, so one that made nothing new gets one write further next time.
-  for (let most = 1; fresh !== undefined; kills++) {
-    most = fresh > 0 ? 1 : most + 1;
-    fresh = await writes(stage, most);
+  let most = 1;
+  for (let before = 0; await operator.killedAfter(most); kills++) {
+    // What was made before is written again, so after one that made nothing new the next one gets one write further.
+    most = made().length > before ? 1 : most + 1;
+    before = made().length;
   }
   expect(kills).toBeGreaterThanOrEqual(8);
 
@@ -93,11 +72,10 @@ test("an operator that is killed after each of its writes restores all the same,
   await stage.databases.initialize("copy");
   const { status } = await stage.becomes<Restore>(restores, "back", "RestoreSucceeded");
   expect(await firstBackups(stage)).toEqual([status?.firstBackupName]);
-  const created = written().filter(isNew);
-  const times = (what: string) => created.filter(({ resource }) => resource === what).length;
+  const times = (what: string) => made().filter(({ resource }) => resource === what).length;
   // The other claim is that of the new database's repository.
-  const made = { claims: times("persistentvolumeclaims"), jobs: times("jobs"), databases: times("sampledbs"), backups: times("backups") };
-  expect(made).toEqual({ claims: 2, jobs: 1, databases: 1, backups: 1 });
+  const all = { claims: times("persistentvolumeclaims"), jobs: times("jobs"), databases: times("sampledbs"), backups: times("backups") };
+  expect(all).toEqual({ claims: 2, jobs: 1, databases: 1, backups: 1 });
   await stage.released("copy-restore");
 });
 
@@ -108,18 +86,9 @@ test.each(["copy-config", "copy-leader"])(
     await stage.backedUp("night");
     await stage.databases.stop();
     await stage.restore("back", toCopy);
-    const made = missing === "copy-config" ? 0 : 1;
-    let begun = 0;
     const isState = ({ method, resource }: ApiRequest) => method === "POST" && resource === "configmaps";
-    const hold = proxy.hold((request) => isState(request) && ++begun > made);
-    const operator = start(stage);
-    await eventually(`it is about to make ${missing}`, 60_000, async () => {
-      await endJob(stage);
-      return hold.hits > 0;
-    });
-    operator.tell("SIGKILL");
-    await operator.ended;
-    hold.remove();
+    proxy.resetCounts();
+    expect(await killed(stage, isState).killedAfter(missing === "copy-config" ? 0 : 1)).toBe(true);
     await client.delete(restores, stage.databases.key("back"));
     await stage.run();
     await stage.databases.gone(restores, "back");

@@ -3,13 +3,12 @@ import { beforeAll, expect, test } from "vitest";
 import { hasEnded } from "../controllers/jobs/outcome.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups } from "../controllers/kinds/sampledb-io.ts";
-import { installKinds, operatorNamespace } from "../controllers/sampledb/stage.fixture.ts";
+import { installKinds } from "../controllers/sampledb/stage.fixture.ts";
 import type { ApiRequest } from "../e2e/faults/request.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../runtime/kube/test-connection.fixture.ts";
-import { eventually } from "../tools/eventually.ts";
 import { BackupStage } from "./backup-stage.fixture.ts";
-import { OperatorProcess } from "./operator-process.fixture.ts";
+import { KilledOperator } from "./killed-operator.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
@@ -20,8 +19,6 @@ beforeAll(() => installKinds(plane, client));
 const isWrite = ({ method, resource, name }: ApiRequest) =>
   method !== "GET" && (resource === "backups" || ((resource === "jobs" || resource === "configmaps") && name === "orders-backup"));
 
-const writes = () => proxy.requests.filter(isWrite);
-
 /** Ends the Job that removes from the repository, in place of the kubelet, where its Pod runs. */
 async function endExpiry(stage: BackupStage): Promise<void> {
   const labelSelector = "batch.kubernetes.io/job-name=orders-backup";
@@ -31,25 +28,6 @@ async function endExpiry(stage: BackupStage): Promise<void> {
 
 const isDone = async (stage: BackupStage) =>
   (await stage.databases.names(backups)).join() === "newest" && (await stage.job("orders-backup")) === undefined;
-
-/** An operator that is killed when its first write is answered and it has begun its second. False where nothing is left to do. */
-async function writesOnce(stage: BackupStage): Promise<boolean> {
-  const { length } = writes();
-  let begun = 0;
-  const hold = proxy.hold((request) => isWrite(request) && ++begun > 1);
-  const operator = new OperatorProcess(["--health-probe-bind-address=0", `--watch-namespaces=${stage.databases.namespace}`], {
-    ...{ KUBECONFIG: proxy.kubeconfig, ENABLE_WEBHOOKS: "false", POD_NAMESPACE: operatorNamespace },
-  });
-  const outcome = await eventually("the operator writes twice, or has nothing left to write", 60_000, async () => {
-    if (hold.hits > 0 && writes()[length]?.status !== undefined) return "killed";
-    await endExpiry(stage);
-    return (await isDone(stage)) && "done";
-  });
-  operator.tell("SIGKILL");
-  await operator.ended;
-  hold.remove();
-  return outcome === "killed";
-}
 
 test("an operator that is killed after each of its writes removes what is one too many all the same, once, and nothing else", {
   timeout: 400_000,
@@ -68,10 +46,12 @@ test("an operator that is killed after each of its writes removes what is one to
   }
 
   proxy.resetCounts();
+  const { namespace } = stage.databases;
+  const operator = new KilledOperator(proxy, { namespace, isWrite, play: () => endExpiry(stage), isDone: () => isDone(stage) });
   let kills = 0;
-  while (await writesOnce(stage)) kills++;
+  while (await operator.killedAfter()) kills++;
 
-  const done = writes().filter(({ status }) => status !== undefined && status < 300);
+  const done = operator.writes.filter(({ status }) => status !== undefined && status < 300);
   const made = done.filter(({ resource, status }) => resource === "jobs" && status === 201);
   expect(made.length).toBe(1);
   const deleted = done.filter(({ method, resource }) => method === "DELETE" && resource === "backups").map(({ name }) => name);

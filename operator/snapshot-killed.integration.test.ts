@@ -4,26 +4,16 @@ import { succeeded } from "../controllers/backup/backup.fixture.ts";
 import { hasEnded } from "../controllers/jobs/outcome.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups, sampledbs } from "../controllers/kinds/sampledb-io.ts";
-import { DatabaseStage, installKinds, operatorNamespace } from "../controllers/sampledb/stage.fixture.ts";
-import type { ApiRequest } from "../e2e/faults/request.ts";
+import { DatabaseStage, installKinds } from "../controllers/sampledb/stage.fixture.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../tools/eventually.ts";
-import { OperatorProcess } from "./operator-process.fixture.ts";
+import { KilledOperator } from "./killed-operator.fixture.ts";
 
 const { plane, proxy } = await startSuite();
 const { client } = new TestConnection(plane.kubeconfig);
 
 beforeAll(() => installKinds(plane, client));
-
-const start = ({ namespace }: DatabaseStage) =>
-  new OperatorProcess(["--health-probe-bind-address=0", `--watch-namespaces=${namespace}`], {
-    ...{ KUBECONFIG: proxy.kubeconfig, ENABLE_WEBHOOKS: "false", POD_NAMESPACE: operatorNamespace },
-  });
-
-/** Events say what was done, and nothing depends on them. */
-const isWrite = ({ method, resource }: ApiRequest) => method !== "GET" && resource !== "events";
-const writes = () => proxy.requests.filter(isWrite);
 
 /** What the kubelet and the programs would do next: ends the Jobs of the deletion, and gives the lock back when no instance runs. */
 async function play(stage: DatabaseStage): Promise<void> {
@@ -48,24 +38,6 @@ async function nothingIsLost(stage: DatabaseStage): Promise<void> {
   expect(!isClaimed || final?.status?.label === succeeded.label).toBe(true);
 }
 
-/** An operator that is killed when its first write is answered and it has begun its second. False once the SampleDB is gone. */
-async function writesOnce(stage: DatabaseStage): Promise<boolean> {
-  const { length } = writes();
-  let begun = 0;
-  const hold = proxy.hold((request) => isWrite(request) && ++begun > 1);
-  const operator = start(stage);
-  const outcome = await eventually("the operator writes twice, or the SampleDB is gone", 90_000, async () => {
-    if (hold.hits > 0 && writes()[length]?.status !== undefined) return "killed";
-    await play(stage);
-    return (await client.find(sampledbs, stage.key("orders"))) === undefined && "done";
-  });
-  operator.tell("SIGKILL");
-  await operator.ended;
-  hold.remove(); // what is held has gone with its client
-  await nothingIsLost(stage);
-  return outcome === "killed";
-}
-
 test("an operator that is killed after each of its writes ends it all the same: one last Backup, and no volume goes before", {
   timeout: 560_000,
 }, async () => {
@@ -78,13 +50,16 @@ test("an operator that is killed after each of its writes ends it all the same: 
 
   proxy.resetCounts();
   await client.delete(sampledbs, stage.key("orders"));
+  const isDone = async () => (await client.find(sampledbs, stage.key("orders"))) === undefined;
+  const operator = new KilledOperator(proxy, { namespace: stage.namespace, play: () => play(stage), isDone });
   let kills = 0;
-  while (await writesOnce(stage)) kills++;
+  for (; await operator.killedAfter(); kills++) await nothingIsLost(stage);
+  await nothingIsLost(stage);
 
   expect(kills).toBeGreaterThanOrEqual(10);
   const made = (await client.list(backups, { namespace: stage.namespace })).items;
   expect(made).toHaveLength(1);
-  const created = writes().filter(({ status, resource }) => status === 201 && (resource === "jobs" || resource === "backups"));
+  const created = operator.writes.filter(({ status, resource }) => status === 201 && (resource === "jobs" || resource === "backups"));
   expect(created.map(({ resource }) => resource).sort()).toEqual(["backups", "jobs", "jobs", "jobs"]); // nothing was done twice
   expect(await stage.names(kinds.persistentVolumeClaims)).toEqual(["orders-repository"]);
   expect(await stage.names(kinds.secrets)).toEqual(expect.arrayContaining(["orders-app", "orders-superuser", "orders-tls"]));
