@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 import { TestOrder } from "./tools/test-order.ts";
 
 const shared = { pool: "forks", environment: "node" } as const;
+/** Each worker has a cluster for itself: some suites break it on purpose. The user's own cluster is one. */
+const clusters = process.env["USE_EXISTING_CLUSTER"] === "true" ? 1 : 2;
 const notOurs = ["node_modules/**", "build/**", "dist/**"];
 
 export default defineConfig({
@@ -50,8 +52,7 @@ export default defineConfig({
           include: ["e2e/suites/*.e2e.test.ts"],
           exclude: notOurs,
           globalSetup: "e2e/suites/cluster-setup.ts",
-          // Each worker has a cluster for itself: some suites break it on purpose. The user's own cluster is one.
-          maxWorkers: process.env["USE_EXISTING_CLUSTER"] === "true" ? 1 : 2,
+          maxWorkers: clusters,
           testTimeout: 300_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 4 },
@@ -64,7 +65,7 @@ export default defineConfig({
           include: ["e2e/matrix/*.matrix.test.ts"],
           exclude: notOurs,
           globalSetup: "e2e/suites/cluster-setup.ts",
-          fileParallelism: false,
+          maxWorkers: clusters,
           testTimeout: 900_000,
           hookTimeout: 600_000,
           sequence: { groupOrder: 5 },
