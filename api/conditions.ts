@@ -36,7 +36,6 @@ export const conditionTypes = {
   initialized: "Initialized",
   /** SampleDB: every instance runs as the spec asks. */
   upToDate: "UpToDate",
-  /** SampleDB: whether this version makes the backups that `spec.backup` asks for. */
   /** SampleDB with `spec.backup`: a file can be written to the repository, read and deleted. */
   repositoryReachable: "RepositoryReachable",
   /** SampleDB with `spec.backup`: the write-ahead log reaches the repository. */

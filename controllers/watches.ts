@@ -1,10 +1,10 @@
 // The watches of the operator: kinds, selectors and indexes, declared once for all controllers, before any controller is added.
 import { ownTrialAnnotation } from "../api/annotations.ts";
-import { conditionTypes } from "../api/conditions.ts";
 import { labelNames } from "../api/labels.ts";
 import type { Cache } from "../runtime/cache/cache.ts";
 import type { Key, KubeObject } from "../runtime/kube/object.ts";
 import type { Resource } from "../runtime/kube/resource.ts";
+import { hasEnded } from "./database/ended.ts";
 import { instanceComponent, managedBy, selectorOf } from "./desired/identity.ts";
 import { claimName, ordinalOf } from "./desired/names.ts";
 import { repositoryComponent } from "./desired/repository.ts";
@@ -46,18 +46,13 @@ const labelSelector = selectorOf(managedBy);
 export function declareWatches(cache: Cache): void {
   for (const resource of [sampledbs, restores] as readonly Resource[]) cache.watch(resource);
   const ofBackup = ({ metadata, spec }: Backup) => [`${metadata.namespace}/${spec.sampleDBName}`];
-  cache.watch(backups, { indexes: { [byDatabase]: ofBackup, [openBackups]: (backup) => (isOver(backup) ? [] : [openBackups]) } });
+  cache.watch(backups, { indexes: { [byDatabase]: ofBackup, [openBackups]: (backup) => (hasEnded(backup) ? [] : [openBackups]) } });
   cache.watch(pods, { labelSelector, indexes: { [byDatabase]: ofInstances, [byRepository]: ofRepository, [byJob]: jobOf } });
   cache.watch(persistentVolumeClaims, { labelSelector, indexes: { [byDatabase]: ofData } });
   cache.watch(jobs, { labelSelector, indexes: { [byDatabase]: databaseText, [ownTrials]: runningOwnTrial } });
   cache.watch(endpointSlices, { labelSelector: selectorOf(sliceLabels) });
   const others = [services, serviceAccounts, roles, roleBindings, podDisruptionBudgets, statefulSets, deployments, configMaps];
   for (const resource of others as readonly Resource[]) cache.watch(resource, { labelSelector });
-}
-
-function isOver({ status }: Backup): boolean {
-  const told = status?.conditions?.find(({ type }) => type === conditionTypes.succeeded)?.status;
-  return told === "True" || told === "False";
 }
 
 /** The SampleDB that an object belongs to, by its label. */

@@ -51,6 +51,8 @@ const repository: readonly BadSpec[] = [
   ["a bucket of 64 characters", inS3({ bucket: "x".repeat(64) }), `${s3}.bucket`, /may not be more than 63 bytes/],
   ["a prefix with a slash in front", inS3({ prefix: "/databases" }), `${s3}.prefix`, folders],
   ["a prefix with a slash at its end", inS3({ prefix: "databases/" }), `${s3}.prefix`, folders],
+  ["a prefix that leads out of its folder", inS3({ prefix: "databases/../others" }), `${s3}.prefix`, folders],
+  ["a prefix of a dot", inS3({ prefix: "." }), `${s3}.prefix`, folders],
   ["a prefix with a space", inS3({ prefix: "my databases" }), `${s3}.prefix`, folders],
   ["an empty prefix", inS3({ prefix: "" }), `${s3}.prefix`, folders],
   ["a prefix of 257 characters", inS3({ prefix: "x".repeat(257) }), `${s3}.prefix`, /may not be more than 256 bytes/],

@@ -7,6 +7,7 @@ const serves = "The database serves. Segments of the write-ahead log wait on the
 const describe = "kubectl describe sampledb NAME";
 const selector = `${labelNames.database}=NAME,${labelNames.component}=repository`;
 const presentStanza = `kubectl get configmap NAME-repository --output=jsonpath='{.metadata.annotations.${stanzaAnnotation.replace(".", "\\.")}}'`;
+const fullBackup = "kubectl apply -f config/samples/backup_full.yaml";
 const logs = "kubectl logs deployment/NAME-repository --tail=100";
 
 export const archiveReasons = {
@@ -112,7 +113,8 @@ export const archiveReasons = {
     where: ["ArchivingHealthy"],
     meaning:
       "ArchivingHealthy is True. Segments of the write-ahead log reach a new archive, which began because a person has given the former one up, or because that one has another content under the name of a segment. The message says since when nothing can be restored until a full backup is made.",
-    wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
+    wayOut: "Make a full Backup now.",
+    commands: [fullBackup],
   },
   archiveComplete: {
     name: "ArchiveComplete",
@@ -128,7 +130,7 @@ export const archiveReasons = {
       "Segments of the write-ahead log are missing in the archive, or no good backup leads to its newest timeline. The database serves, and what it writes now can't be restored. The message names the gap, and what can be restored. A gap is told when it lasts for more than a minute.",
     wayOut:
       "Make a full Backup now: from its end on everything can be restored again. If the Pod of a former primary is down, bring it back first: it pushes what it has left, and the gap closes by itself within two minutes.",
-    commands: [`kubectl get pods --selector=${labelNames.database}=NAME`, "kubectl apply -f config/samples/backup_full.yaml"],
+    commands: [`kubectl get pods --selector=${labelNames.database}=NAME`, fullBackup],
   },
   archiveGapPassed: {
     name: "ArchiveGapPassed",
@@ -151,7 +153,7 @@ export const archiveReasons = {
     where: ["WALComplete"],
     meaning: "The archive has no good backup, so nothing can be restored from it. Segments are kept for the first one.",
     wayOut: "Make a full Backup.",
-    commands: ["kubectl apply -f config/samples/backup_full.yaml"],
+    commands: [fullBackup],
   },
   archivingStarts: {
     name: "ArchivingStarts",
@@ -206,13 +208,15 @@ export const archiveReasons = {
     where: ["event"],
     meaning:
       "A person has given up the archive. A new one begins, and the segments that waited for the former one are let go. The note says since when nothing can be restored until a full backup is made.",
-    wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
+    wayOut: "Make a full Backup now.",
+    commands: [fullBackup],
   },
   archiveBegun: {
     name: "ArchiveBegun",
     where: ["event"],
     meaning:
       "The archive had another content under the name of a segment, and the operator has begun a new one. The former one stays. A full backup is due.",
-    wayOut: "Make a full backup. This version makes none: back the database up by other means, as with `pg_dump`.",
+    wayOut: "Make a full Backup now.",
+    commands: [fullBackup],
   },
 } as const satisfies Descriptions;

@@ -4,10 +4,9 @@ import { reasons } from "../../api/reasons.ts";
 import { conditionsNow } from "../../runtime/controller/conditions.ts";
 import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
-import { Forbidden } from "../../runtime/kube/errors.ts";
 import { dependentsOf, hasExpired, readersOf, whyNeeded } from "../database/backups.ts";
+import { namespaceGoes } from "../database/namespace.ts";
 import { isArchived } from "../desired/store.ts";
-import { namespaces } from "../kinds/kubernetes.ts";
 import { backups, type Restore, restores } from "../kinds/sampledb-io.ts";
 import { hasFailed, hasNothing } from "./retention/beyond.ts";
 import { expired, wordsOf } from "./retention/expiry.ts";
@@ -31,7 +30,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   }
   const hasLeftNothing = label === undefined && !(hasFailed(backup) && !hasNothing(backup) && db && isArchived(db));
   const stays = backup.spec.deletionPolicy === "Retain" || hasLeftNothing || hasExpired(backup);
-  if (stays || (await namespaceGoes(scope))) {
+  // In a namespace that goes, no Job can be made, and an object that waits would keep the namespace from going: the artefact stays.
+  if (stays || (await namespaceGoes(scope.client, scope.key.namespace))) {
     if (!run) return finished;
     await release(scope, run);
     return after(goesSeconds);
@@ -57,15 +57,6 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   if (readNow) return await tell(scope, reasons.artefactNeeded, readNow);
   await begin(scope, db, { task: "expire", dependents: dependentsOf(backup, scope.siblings) });
   return claimed;
-}
-
-/** Nothing can be made in such a namespace, so the artefact stays. An object that waits would keep the namespace from going. */
-async function namespaceGoes({ client, key }: Scope): Promise<boolean> {
-  const found = await client.find(namespaces, { namespace: "", name: key.namespace }).catch((error: unknown) => {
-    if (error instanceof Forbidden) return undefined; // an operator of one namespace may not look
-    throw error;
-  });
-  return found?.metadata.deletionTimestamp !== undefined;
 }
 
 const removing = "what lies in the repository is being removed";

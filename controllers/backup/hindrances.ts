@@ -2,7 +2,7 @@
 import { archiveOffAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
-import { hasEnded } from "../database/backups.ts";
+import { hasEnded } from "../database/ended.ts";
 import { isArchived, pgBackRestFile } from "../desired/store.ts";
 import type { Backup } from "../kinds/sampledb-io.ts";
 import type { Scope } from "./scope.ts";

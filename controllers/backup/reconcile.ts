@@ -4,7 +4,7 @@ import { reasons } from "../../api/reasons.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
-import { hasEnded } from "../database/backups.ts";
+import { hasEnded } from "../database/ended.ts";
 import { isArchived, pgBackRestFile, stanzaIn } from "../desired/store.ts";
 import { type Backup, backups } from "../kinds/sampledb-io.ts";
 import { backupOperation } from "../permits/cached-permits.ts";

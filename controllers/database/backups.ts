@@ -5,6 +5,7 @@ import type { Cache } from "../../runtime/cache/cache.ts";
 import { type Backup, backups, type Restore } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { byDatabase } from "../watches.ts";
+import { hasEnded } from "./ended.ts";
 
 /** In the order of their creation. */
 export function backupsOf(cache: Cache, { namespace, name }: { readonly namespace: string; readonly name: string }): Backup[] {
@@ -14,12 +15,6 @@ export function backupsOf(cache: Cache, { namespace, name }: { readonly namespac
 /** By creation, and by name within a second: every replica of the operator gets the same order. */
 function inOrder({ metadata: a }: Backup, { metadata: b }: Backup): number {
   return (a.creationTimestamp ?? "").localeCompare(b.creationTimestamp ?? "") || a.name.localeCompare(b.name);
-}
-
-/** Succeeded or Failed: nothing changes any more. */
-export function hasEnded({ status }: Pick<Backup | Restore, "status">): boolean {
-  const told = conditionOf(status, conditionTypes.succeeded)?.status;
-  return told === "True" || told === "False";
 }
 
 /** The repository holds all that a restore needs. */

@@ -6,7 +6,8 @@ import { majors } from "../../api/sampledb.ts";
 import { compareQuantities } from "../../kubernetes/quantity.ts";
 import { majorIn } from "../desired/store.ts";
 import type { Backup } from "../kinds/sampledb-io.ts";
-import { hasEnded, isGood } from "./backups.ts";
+import { isGood } from "./backups.ts";
+import { hasEnded } from "./ended.ts";
 
 export interface KnownBackups {
   /** The Backup that `source.backupName` names. */

@@ -1,6 +1,6 @@
 // Whether the name of the destination is free. Asked before anything is made: a Restore never touches what is there.
 import { reasons } from "../../api/reasons.ts";
-import { hasEnded } from "../database/backups.ts";
+import { hasEnded } from "../database/ended.ts";
 import type { PersistentVolumeClaim } from "../kinds/kubernetes.ts";
 import type { Restore } from "../kinds/sampledb-io.ts";
 import type { Scope } from "./scope.ts";

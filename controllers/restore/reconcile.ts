@@ -7,7 +7,7 @@ import { reasons } from "../../api/reasons.ts";
 import type { Request } from "../../runtime/controller/builder.ts";
 import { finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
-import { hasEnded } from "../database/backups.ts";
+import { hasEnded } from "../database/ended.ts";
 import { targetObjection } from "../database/restore-window.ts";
 import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";

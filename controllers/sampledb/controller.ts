@@ -3,7 +3,8 @@ import { ControllerBuilder, type ControllerDefinition, type ReconcileOptions } f
 import { anyOf, generationChanged, type Predicate, whenChanged } from "../../runtime/controller/predicates.ts";
 import { controllerOf, type Key } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
-import { hasEnded, isGood } from "../database/backups.ts";
+import { isGood } from "../database/backups.ts";
+import { hasEnded } from "../database/ended.ts";
 import { instanceOf } from "../database/instance.ts";
 import {
   type ConfigMap,

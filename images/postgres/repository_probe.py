@@ -43,7 +43,10 @@ def connect(settings):
     if settings.get("repo1-storage-verify-tls") == "n":
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     elif authority:
-        context.load_verify_locations(authority)
+        try:
+            context.load_verify_locations(authority)
+        except ssl.SSLError as error:
+            raise Fault("CredentialsMissing", f"{os.path.basename(authority)} can't be read as certificates: {error.reason}") from error
     else:
         context.load_default_certs()
     try:

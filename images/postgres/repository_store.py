@@ -53,6 +53,15 @@ def one_line(path, name):
     return value
 
 
+def require_certificate(path):
+    """pgBackRest would say no more than that it can't read it."""
+    name = os.path.relpath(path, MOUNTED)
+    if not (os.path.isfile(path) and os.path.getsize(path)):
+        raise Fault("CredentialsMissing", f"{name} is missing or empty")
+    if "CERTIFICATE-----" not in read(path):
+        raise Fault("CredentialsMissing", f"{name} is no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----")
+
+
 class Store:
     """`alone` takes the volume for this process: it is for the repository's Pod. A Job beside that Pod has a lock of another kind."""
 
@@ -78,8 +87,8 @@ class Store:
         settings = self.settings()
         values = {option: one_line(f"{MOUNTED}/{name}", name) for name, option in files_asked_for(settings).items()}
         authority = settings.get("repo1-storage-ca-file")
-        if authority and not (os.path.isfile(authority) and os.path.getsize(authority)):
-            raise Fault("CredentialsMissing", f"{os.path.relpath(authority, MOUNTED)} is missing or empty")
+        if authority:
+            require_certificate(authority)
         self.write("".join(["[global]\n", *(f"{option}={value}\n" for option, value in values.items())]), values.values())
         self.take_volume()
 

@@ -173,6 +173,20 @@ test("a push that lasts brings the next probe on before it has failed", async ()
   await push;
 });
 
+test.each([
+  ["", /^CredentialsMissing: store\/ca\.crt is missing or empty/],
+  ["the certificate follows by mail", /^CredentialsMissing: store\/ca\.crt is no certificate in PEM/],
+])("an authority that is «%s» is named", async (text, words) => {
+  repository.begin("authority");
+  mkdirSync(repository.path("mounted/store"), { recursive: true });
+  writeFileSync(repository.path("mounted/store/ca.crt"), text);
+  repository.configure(`repo1-path=${repository.path("store")}`, `repo1-storage-ca-file=${repository.path("mounted/store/ca.crt")}`);
+  expect(await repository.ask("server", "PUT", "/wal/00000007.history", small)).toEqual({
+    status: 503,
+    body: expect.stringMatching(words),
+  });
+});
+
 test("the keys go to pgBackRest by a file that only it can read, and into no message", async () => {
   repository.begin("keys");
   repository.configure("repo1-type=s3", "repo1-s3-endpoint=https://127.0.0.1:1", "repo1-cipher-type=aes-256-cbc");

@@ -17,6 +17,7 @@ const deployment = (conditions: readonly object[]) =>
 
 const lost = "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match PersistentVolume's node affinity.";
 const lostInOlderWords = "0/3 nodes are available: 1 node(s) had untolerated taint, 2 node(s) had volume node affinity conflict.";
+const unbound = "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.";
 const noRoom = "0/3 nodes are available: 3 Insufficient memory.";
 
 test.each([
@@ -49,6 +50,25 @@ test.each([
       remedy: "bring the volume's node back; if it is lost for good, begin a new archive (docs/backups.md)",
       mayPass: false,
     },
+  ],
+  [
+    "waits for a volume of a class that is not there",
+    { pod: unschedulable(unbound), claim: { ...claim(), spec: { storageClassName: "fsat" } } },
+    {
+      message: `the repository's Pod waits for its volume (claim orders-repository, of storage class fsat), and nobody makes it: ${unbound}`,
+      remedy: expect.stringContaining("spec.backup.repository.volume.storageClassName"),
+      mayPass: false,
+    },
+  ],
+  [
+    "waits for a volume where the cluster has no default class",
+    { pod: unschedulable(unbound), claim: claim() },
+    { message: expect.stringContaining("(claim orders-repository, without a storage class)"), mayPass: false },
+  ],
+  [
+    "has a volume and waits for something else",
+    { pod: unschedulable(unbound), claim: { ...claim(), spec: { volumeName: "pv-1" } } },
+    { message: `the repository's Pod does not start: ${unbound}`, mayPass: false },
   ],
   [
     "is on a lost node",

@@ -29,12 +29,23 @@ function doesNotStart(why: string): Hindrance {
   return { message: `the repository's Pod does not start: ${why}`, remedy: describePod, mayPass: false };
 }
 
+/** In the scheduler's words: the claim has no volume, and no storage class that makes one for it. */
+const noVolume = /unbound immediate PersistentVolumeClaim|find available persistent volumes to bind/i;
 /** In the scheduler's words: the volume can be used on some nodes only, and none of them can take the Pod. */
 const volumeElsewhere = /volume(?:'s)? node affinity/i;
 /** The scheduler's note of the node for which the volume was made. */
 const madeFor = "volume.kubernetes.io/selected-node";
 
-function strandedBy({ metadata: { name, annotations } }: PersistentVolumeClaim, words: string): Hindrance | undefined {
+function strandedBy({ metadata: { name, annotations }, spec }: PersistentVolumeClaim, words: string): Hindrance | undefined {
+  if (!spec?.volumeName && noVolume.test(words)) {
+    const { storageClassName } = spec ?? {};
+    const place = storageClassName === undefined ? "without a storage class" : `of storage class ${storageClassName}`;
+    return {
+      message: `the repository's Pod waits for its volume (claim ${name}, ${place}), and nobody makes it: ${words}`,
+      remedy: `see that the class is there and makes volumes (kubectl get storageclass); for another spec.backup.repository.volume.storageClassName remove spec.backup, delete the claim ${name}, which is empty, and set spec.backup anew`,
+      mayPass: false,
+    };
+  }
   if (!volumeElsewhere.test(words)) return undefined;
   const node = annotations?.[madeFor];
   const place = node === undefined ? "" : `, which was made for node ${node}`;

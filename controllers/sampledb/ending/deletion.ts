@@ -7,6 +7,7 @@ import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { type Key, type KubeObject, keyOf } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
 import { backupsOf, isGood } from "../../database/backups.ts";
+import { namespaceGoes } from "../../database/namespace.ts";
 import { belongsTo, identityOf, instanceSelector, selectorOf } from "../../desired/identity.ts";
 import { namesOf } from "../../desired/names.ts";
 import { isArchived } from "../../desired/store.ts";
@@ -16,7 +17,7 @@ import { byDatabase } from "../../watches.ts";
 import { mayHaveData, removeEmpty } from "../foundation/storage.ts";
 import { isForeign, stop } from "../instances/instances.ts";
 import type { Scope } from "../scope.ts";
-import { namespaceGoes, tellNamespaceEnd } from "./namespace-end.ts";
+import { tellNamespaceEnd } from "./namespace-end.ts";
 import { type Ending, snapshot } from "./snapshot.ts";
 
 /** The watch reports when a Pod is gone. This is for the objects that are not watched. */
@@ -47,7 +48,8 @@ async function policyNow(scope: Scope): Promise<DeletionPolicy> {
   const policy = deletionPolicyOf(db.spec);
   if (policy !== "Snapshot") return policy;
   const hasData = observed.initialized || db.status?.deletion?.phase === "Releasing";
-  if (!isArchived(db) || !hasData || isOverwritten(db) || isTaken(scope) || (await namespaceGoes(scope))) return "Retain";
+  if (!isArchived(db) || !hasData || isOverwritten(db) || isTaken(scope) || (await namespaceGoes(scope.client, scope.key.namespace)))
+    return "Retain";
   return "Snapshot";
 }
 

@@ -3,23 +3,17 @@
 import { deletionPolicyOf } from "../../../api/deletion-policy.ts";
 import { reasons } from "../../../api/reasons.ts";
 import type { KubeClient } from "../../../runtime/kube/client.ts";
-import { Forbidden } from "../../../runtime/kube/errors.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";
+import { namespaceGoes, unknownWithoutRights } from "../../database/namespace.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
-import { namespaces, persistentVolumes } from "../../kinds/kubernetes.ts";
+import { persistentVolumes } from "../../kinds/kubernetes.ts";
 import type { SampleDB } from "../../kinds/sampledb-io.ts";
 import type { Scope } from "../scope.ts";
 
-/** Nothing can be made in a namespace that is going. */
-export async function namespaceGoes({ client, key }: Pick<Scope, "client" | "key">): Promise<boolean> {
-  const namespace = await client.find(namespaces, { namespace: "", name: key.namespace }).catch(unknownWithoutRights);
-  return namespace?.metadata.deletionTimestamp !== undefined;
-}
-
 /** Looks for volumes, not claims: the claims may be gone already. Every reconcile repeats the Event; Kubernetes counts it. */
 export async function tellNamespaceEnd(scope: Scope): Promise<void> {
-  if (!(await namespaceGoes(scope))) return;
   const { db, key, client, deps } = scope;
+  if (!(await namespaceGoes(client, key.namespace))) return;
   const volumes = await keptVolumes(db, client).catch(unknownWithoutRights);
   const fate = volumes?.length ? `${volumes.join(", ")} have the data` : "what becomes of the volumes is up to their StorageClass";
   const note = `${fate} of SampleDB ${key.namespace}/${db.metadata.name}, whose deletionPolicy is ${deletionPolicyOf(db.spec)} and whose namespace is deleted; passwords and certificates go`;
@@ -38,11 +32,6 @@ async function keptVolumes(db: SampleDB, client: KubeClient): Promise<string[]> 
     }
   }
   return found.sort();
-}
-
-/** An operator that is limited to some namespaces has no right to cluster-wide objects. */
-function unknownWithoutRights(error: unknown): undefined {
-  if (!(error instanceof Forbidden)) throw error;
 }
 
 /** An Event must be in the namespace of the object that it names, and a namespace that is being deleted takes no new objects. */

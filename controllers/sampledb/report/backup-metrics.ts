@@ -4,7 +4,8 @@ import { BoundedMap } from "../../../runtime/bounded-map.ts";
 import type { Cache } from "../../../runtime/cache/cache.ts";
 import type { Metrics } from "../../../runtime/observability/metrics.ts";
 import type { Family } from "../../../runtime/observability/observed-metrics.ts";
-import { backupsOf, hasEnded, isGood } from "../../database/backups.ts";
+import { backupsOf, isGood } from "../../database/backups.ts";
+import { hasEnded } from "../../database/ended.ts";
 import { type Backup, type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
 
 /** A SampleDB with `spec.backup`, and its own Backups in the order of their creation. */

@@ -8,7 +8,7 @@ import { after, type Result } from "../../../runtime/controller/result.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { hasEnded } from "../../database/backups.ts";
+import { hasEnded } from "../../database/ended.ts";
 import { type RestoreClaim, restoreClaim, restoreClaimOf } from "../../database/in-place.ts";
 import { claimName, ordinalOf } from "../../desired/names.ts";
 import { safetyBackup } from "../../desired/snapshot.ts";

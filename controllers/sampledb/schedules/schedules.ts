@@ -5,7 +5,7 @@ import { secondsOnly } from "../../../runtime/controller/conditions.ts";
 import { done, doneUntil, type Step } from "../../../runtime/controller/steps.ts";
 import { AlreadyExists } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { hasEnded } from "../../database/backups.ts";
+import { hasEnded } from "../../database/ended.ts";
 import { isSameSlot, type Slot, scheduledBackup, underAnotherName } from "../../desired/scheduled-backup.ts";
 import { type Backup, backups } from "../../kinds/sampledb-io.ts";
 import { byDatabase } from "../../watches.ts";

@@ -3,7 +3,8 @@
 import { after, type Result } from "../../../runtime/controller/result.ts";
 import { AlreadyExists, ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
-import { hasEnded, isGood } from "../../database/backups.ts";
+import { isGood } from "../../database/backups.ts";
+import { hasEnded } from "../../database/ended.ts";
 import { type Backup, backups } from "../../kinds/sampledb-io.ts";
 import { presentArchive } from "../archive/new-archive.ts";
 import type { Scope } from "../scope.ts";
