@@ -8,6 +8,7 @@ import {
   findProcess,
   isListening,
   isRunning,
+  isThere,
   type Process,
   runInside,
   signalInside,
@@ -92,8 +93,9 @@ export class LocalCluster {
   }
 
   async killPart(machineName: string, partName: PartName): Promise<void> {
-    await this.#signal(machineName, partName, "KILL");
-    await eventually(`${partName} on ${machineName} is gone`, 10_000, () => !this.isPartRunning(machineName, partName));
+    const killed = await this.#signal(machineName, partName, "KILL");
+    // A process that is ending loses its command line before it closes its ports, so its number is asked for, not its name.
+    await eventually(`${partName} on ${machineName} is gone`, 10_000, () => !isThere(this.pid(machineName), killed));
   }
 
   async pausePart(machineName: string, partName: PartName): Promise<void> {
@@ -127,10 +129,11 @@ export class LocalCluster {
     return this.#pid(findHost(this.plan, machineName));
   }
 
-  async #signal(machineName: string, partName: PartName, signal: "KILL" | "STOP" | "CONT"): Promise<void> {
+  async #signal(machineName: string, partName: PartName, signal: "KILL" | "STOP" | "CONT"): Promise<Process> {
     const { pid, process: found } = this.#find(machineName, partName);
     if (!found) throw new Error(`${partName} does not run on ${machineName}`);
     await signalInside(pid, found.pid, signal);
+    return found;
   }
 
   #find(machineName: string, partName: PartName): { machine: HostPlan | NodePlan; part: Part; pid: number; process: Process | undefined } {

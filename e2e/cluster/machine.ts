@@ -2,7 +2,7 @@
 // runs is read off the process list, never from a file, so a machine is found again whatever happened meanwhile, and
 // killing its first process takes everything in it along.
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandOptions, openLog, run } from "../../tools/command.ts";
 import { eventually } from "../../tools/eventually.ts";
@@ -87,6 +87,11 @@ function processesOf(machinePid: number): Process[] {
 /** The process of a program that was started by its full path. */
 export function findProcess(machinePid: number, program: string): Process | undefined {
   return processesOf(machinePid).find(({ argv }) => argv[0] === program);
+}
+
+/** Whether the machine still knows the process, also one that is ending. */
+export function isThere(machinePid: number, { pid }: Process): boolean {
+  return existsSync(`/proc/${machinePid}/root/proc/${pid}`);
 }
 
 /** The container that a process of the machine runs in, as the kubelet names it; undefined when it runs in none. */
