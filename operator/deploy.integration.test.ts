@@ -35,10 +35,13 @@ async function ours(): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(counts));
 }
 
-test("undeploy removes the operator, and leaves the kinds and the guards of their objects", async () => {
+test("undeploy removes the operator, and leaves kinds, guards, and the authorities of databases", async () => {
   await make("deploy");
   const staying = { crd: 3, validatingadmissionpolicy: 5, validatingadmissionpolicybinding: 5 };
   expect(await ours()).toEqual({ ...staying, validatingwebhookconfiguration: 1, clusterrole: 12, namespace: 1 });
+  await plane.kubectl("create", "secret", "generic", "authority.default.orders", "--namespace=sampledb-system");
   await make("undeploy");
-  expect(await ours()).toEqual({ ...staying, validatingwebhookconfiguration: 0, clusterrole: 0, namespace: 0 });
+  expect(await ours()).toEqual({ ...staying, validatingwebhookconfiguration: 0, clusterrole: 0, namespace: 1 });
+  const left = await plane.kubectl("get", "deployments,secrets,services", "--namespace=sampledb-system", "--output=name");
+  expect(left.trim()).toBe("secret/authority.default.orders");
 });

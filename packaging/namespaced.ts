@@ -5,12 +5,15 @@ import { namespacedRules, type Rule } from "./permissions.ts";
 /** Beside the Role `sampledb-operator` of its own namespace, which may be one of those that it watches. */
 const roleName = "sampledb-databases";
 
+/** A Role can grant reading the Namespace that it is in. Without it the operator can't see that the namespace is going, and nothing can be made there. */
+const ownNamespace: Rule = { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] };
+
 /** Role and binding for one namespace, made of the ClusterRole of the whole cluster. They name no namespace. */
 export function watchedNamespace(clusterRole: Manifest, clusterBinding: Manifest): [role: Manifest, binding: Manifest] {
   const apiVersion = "rbac.authorization.k8s.io/v1";
   const metadata = { name: roleName };
   return [
-    { apiVersion, kind: "Role", metadata, rules: namespacedRules(clusterRole["rules"] as Rule[]) },
+    { apiVersion, kind: "Role", metadata, rules: [...namespacedRules(clusterRole["rules"] as Rule[]), ownNamespace] },
     {
       apiVersion,
       kind: "RoleBinding",

@@ -18,8 +18,9 @@ function placeholder(field: string, name: string): RegExp {
   return new RegExp(`^(\\s+${field}:) ${name}$`, "gm");
 }
 
-/** Every database, and what keeps one from being deleted while no operator looks after it. */
-const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)$/m;
+/** Every database, its authorities in the operator's namespace, and what keeps one from being deleted while no operator looks after it. */
+const staying = /^kind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?|Namespace)$/m;
+const workload = /^kind: Deployment$/m;
 
 export const withKubectl = (directory: string) => run("kubectl", ["kustomize", directory]);
 
@@ -41,11 +42,17 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     process.stdout.write(await run("kubectl", ["apply", "--server-side", "--filename=-"], { input: await operatorManifest() }));
   },
 
-  /** CRDs and policies stay: taking them away is make uninstall, and a decision of its own. */
+  /**
+   * CRDs and policies stay: taking them away is make uninstall, and a decision of its own. The operator ends first, while it still has the
+   * right to give its leadership back: another one can begin at once.
+   */
   async delete() {
     const documents = (await operatorManifest()).split(/^---$/m).filter((document) => !staying.test(document));
-    const options = ["delete", "--ignore-not-found", "--timeout=180s", "--filename=-"];
-    process.stdout.write(await run("kubectl", options, { input: documents.join("---") }));
+    await remove(
+      documents.filter((document) => workload.test(document)),
+      "--cascade=foreground",
+    );
+    await remove(documents.filter((document) => !workload.test(document)));
   },
 
   async installer() {
@@ -54,6 +61,11 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     say("dist/install.yaml is written: kubectl apply --server-side --filename dist/install.yaml");
   },
 };
+
+async function remove(documents: readonly string[], ...more: readonly string[]): Promise<void> {
+  const options = ["delete", "--ignore-not-found", "--timeout=180s", "--filename=-", ...more];
+  process.stdout.write(await run("kubectl", options, { input: documents.join("---") }));
+}
 
 async function main(): Promise<void> {
   const [name = ""] = process.argv.slice(2);

@@ -74,20 +74,12 @@ async function present(): Promise<string[]> {
   return [...ofTheCluster.split("\n"), ...own.split("\n")].filter((name) => name.includes("sampledb")).sort();
 }
 
+const accountName = `system:serviceaccount:${release.namespace}:sampledb-operator`;
 const may = (namespace: string, verb: string, resource: string) =>
-  plane
-    .kubectl(
-      "auth",
-      "can-i",
-      verb,
-      resource,
-      `--namespace=${namespace}`,
-      `--as=system:serviceaccount:${release.namespace}:sampledb-operator`,
-    )
-    .then(
-      () => true,
-      () => false,
-    );
+  plane.kubectl("auth", "can-i", verb, resource, `--namespace=${namespace}`, `--as=${accountName}`).then(
+    () => true,
+    () => false,
+  );
 
 async function applyCrds(): Promise<void> {
   await plane.kubectl("apply", "--server-side", "--force-conflicts", "--kustomize", join(config, "crd"));
@@ -168,6 +160,7 @@ test("every value reaches what it is for", async () => {
     },
   });
   expect(chart.get(`ServiceMonitor ${release.namespace}/sampledb-operator`)?.metadata.labels).toMatchObject({ release: "prometheus" });
+  expect(chart.get(`PrometheusRule ${release.namespace}/sampledb`)?.metadata.labels).toMatchObject({ release: "prometheus" });
   expect(chart.get("ClusterRoleBinding /sampledb-metrics-reader")).toMatchObject({ subjects: [{ name: "scraper" }] });
   expect(chart.get(`NetworkPolicy ${release.namespace}/sampledb-operator`)).toMatchObject({
     spec: { ingress: [{ ports: [{ port: "webhooks" }, { port: "metrics" }, { port: "health" }] }] },
@@ -277,6 +270,9 @@ test("an operator of some namespaces has a Role in each, and nothing of the clus
   expect(names.filter((name) => /clusterrole|webhook/.test(name))).toEqual([]);
   expect(await may("team-a", "patch", "sampledbs.sampledb.io")).toBe(true);
   expect(await may("team-b", "get", "sampledbs.sampledb.io")).toBe(false);
+  const read = (namespace: string) => plane.kubectl("get", "namespace", namespace, "--output=name", `--as=${accountName}`);
+  expect(await read("team-a")).toBe("namespace/team-a\n");
+  await expect(read("team-b")).rejects.toThrow("forbidden");
   expect(await may(release.namespace, "create", "leases.coordination.k8s.io")).toBe(true);
 
   const account = join(directory, "account.kubeconfig");

@@ -27,6 +27,9 @@ const scorecardTests: Readonly<Record<string, readonly string[]>> = {
   olm: ["olm-bundle-validation", "olm-crds-have-validation", "olm-crds-have-resources", "olm-spec-descriptors", "olm-status-descriptors"],
 };
 
+/** OLM makes roles for viewing and editing of its own, and none of these. */
+const rolesOfPeople = ["sampledb-backup-operator", "sampledb-metrics-reader", "sampledb-restore-operator"];
+
 /** By path below bundle/. */
 export function bundleFiles(sources: CsvSources, registry: string): Map<string, string> {
   const { files, kinds } = sources;
@@ -35,10 +38,9 @@ export function bundleFiles(sources: CsvSources, registry: string): Map<string, 
     [`manifests/${packageName}.clusterserviceversion.yaml`, yaml(clusterServiceVersion(sources))],
     ...crds,
     ["manifests/sampledb-metrics_v1_service.yaml", yaml(withoutNamespace(manifest(files, "Service/sampledb-metrics")))],
-    [
-      "manifests/sampledb-metrics-reader_rbac.authorization.k8s.io_v1_clusterrole.yaml",
-      yaml(manifest(files, "ClusterRole/sampledb-metrics-reader")),
-    ],
+    ...rolesOfPeople.map(
+      (role) => [`manifests/${role}_rbac.authorization.k8s.io_v1_clusterrole.yaml`, yaml(manifest(files, `ClusterRole/${role}`))] as const,
+    ),
     ["metadata/annotations.yaml", yaml({ annotations })],
     ["tests/scorecard/config.yaml", yaml(scorecard(`${registry}/${scorecardImage}`))],
     ["bundle.Dockerfile", dockerfile()],

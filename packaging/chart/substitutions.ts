@@ -68,6 +68,11 @@ export function deploymentFields(majors: readonly string[], metricsAddress: stri
   };
 }
 
+/** A Prometheus operator chooses monitors and rules by label. */
+const monitorLabels: Substitution["fields"] = {
+  "metadata.labels[+]": lines(`{{- with ${monitor}.labels }}`, "{{- toYaml . | nindent INDENTATION }}", "{{- end }}"),
+};
+
 /** By kind, or by kind and name where that says more. */
 export const substitutions: Readonly<Record<string, Substitution>> = {
   CustomResourceDefinition: { when: "$.Values.crds.enabled", keep: true },
@@ -83,11 +88,8 @@ export const substitutions: Readonly<Record<string, Substitution>> = {
   "Service/sampledb-metrics": { when: wholeCluster },
   "Role/sampledb-databases": { each: "$.Values.watchNamespaces" },
   "RoleBinding/sampledb-databases": { each: "$.Values.watchNamespaces" },
-  "ServiceMonitor/sampledb-operator": {
-    when: `${monitor}.enabled`,
-    fields: { "metadata.labels[+]": lines(`{{- with ${monitor}.labels }}`, "{{- toYaml . | nindent INDENTATION }}", "{{- end }}") },
-  },
-  PrometheusRule: { when: `${monitor}.enabled` }, // alerts need what the monitor reads
+  "ServiceMonitor/sampledb-operator": { when: `${monitor}.enabled`, fields: monitorLabels },
+  PrometheusRule: { when: `${monitor}.enabled`, fields: monitorLabels }, // alerts need what the monitor reads
   "ClusterRoleBinding/sampledb-metrics-reader": { when: `${monitor}.enabled`, fields: prometheusSubject },
   "Role/sampledb-metrics-discovery": { when: `${monitor}.enabled` },
   "RoleBinding/sampledb-metrics-discovery": { when: `${monitor}.enabled`, fields: prometheusSubject },
