@@ -179,7 +179,7 @@ test("serve-metrics tells what waits for the archive, since when, and why", asyn
   expect(told).toMatchObject({ waiting: 4, newest: "00000002.history", failure });
   expect(told.oldestSeconds).toBeGreaterThanOrEqual(100);
   const metrics = await (await ask("/metrics"))?.text();
-  expect(metrics).toContain("\nsampledb_archive_segments_waiting 4\n");
-  expect(metrics).toContain("\nsampledb_archive_failing 1\n");
+  expect(metrics).toContain("\nsampledb_instance_segments_waiting 4\n");
+  expect(metrics).toContain("\nsampledb_instance_archive_failing 1\n");
   expect(metrics).toMatch(/\nsampledb_volume_available_bytes \d+\n/);
 });
