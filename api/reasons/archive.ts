@@ -1,13 +1,20 @@
 // Reasons about the repository and the archive of the write-ahead log.
 import { dropAnnotation, stanzaAnnotation } from "../annotations.ts";
 import { labelNames } from "../labels.ts";
+import { apiVersion } from "../version.ts";
 import { type Descriptions, nothing } from "./description.ts";
 
 const serves = "The database serves. Segments of the write-ahead log wait on the primary's volume meanwhile.";
 const describe = "kubectl describe sampledb NAME";
 const selector = `${labelNames.database}=NAME,${labelNames.component}=repository`;
 const presentStanza = `kubectl get configmap NAME-repository --output=jsonpath='{.metadata.annotations.${stanzaAnnotation.replace(".", "\\.")}}'`;
-const fullBackup = "kubectl apply -f config/samples/backup_full.yaml";
+const fullBackupObject = {
+  apiVersion,
+  kind: "Backup",
+  metadata: { generateName: "NAME-by-hand-" },
+  spec: { sampleDBName: "NAME", type: "Full", deletionPolicy: "Delete" },
+};
+const fullBackup = `echo '${JSON.stringify(fullBackupObject)}' | kubectl create --filename=-`;
 const logs = "kubectl logs deployment/NAME-repository --tail=100";
 
 export const archiveReasons = {
@@ -112,8 +119,8 @@ export const archiveReasons = {
     name: "FullBackupDue",
     where: ["ArchivingHealthy"],
     meaning:
-      "ArchivingHealthy is True. Segments of the write-ahead log reach a new archive, which began because a person has given the former one up, or because that one has another content under the name of a segment. The message says since when nothing can be restored until a full backup is made.",
-    wayOut: "Make a full Backup now.",
+      "ArchivingHealthy is True. Segments of the write-ahead log reach a new archive, which began because a person has given the former one up, because that one has another content under the name of a segment, or because the data was restored in place. The message says since when nothing can be restored until a full backup is made.",
+    wayOut: "After a restore in place, wait: the Restore makes that Backup. Otherwise make a full Backup now.",
     commands: [fullBackup],
   },
   archiveComplete: {
@@ -158,7 +165,7 @@ export const archiveReasons = {
   archivingStarts: {
     name: "ArchivingStarts",
     where: ["ArchivingHealthy"],
-    meaning: "Archiving is being switched on: the repository starts, or the instances have yet to restart with it.",
+    meaning: "The operator switches archiving on: the repository starts, or the instances have yet to restart with it.",
     wayOut: "Wait. If it lasts, look at the conditions UpToDate and RepositoryReachable.",
     commands: [describe],
   },

@@ -6,6 +6,7 @@ import { type Descriptions, nothing } from "./description.ts";
 const another = "Mend what the message names, and make another Backup.";
 const nothingLost = "The database serves, and earlier backups are as they were.";
 const pod = `kubectl describe pod --selector=${labelNames.database}=NAME,${labelNames.component}=backup`;
+const eitherPod = `kubectl describe pod --selector='${labelNames.database}=NAME,${labelNames.component} in (backup,restore)'`;
 const describe = "kubectl describe backup BACKUP";
 
 export const backupReasons = {
@@ -57,14 +58,16 @@ export const backupReasons = {
   runPreparing: {
     name: "Preparing",
     where: ["Succeeded"],
-    meaning: "Its Pod starts, and asks the store and the instances whether they answer.",
-    wayOut: "Wait. If it takes longer than a minute, look at the Pod.",
-    commands: [pod],
+    meaning:
+      "The Pod of a Backup starts, and asks the store and the instances whether they answer. The Pod of a Restore starts, and lists what the repository has.",
+    wayOut: "Wait. If it takes longer than a minute, look at the Pod. A Restore from a large archive may take minutes.",
+    commands: [eitherPod],
   },
   runCopying: {
     name: "Copying",
     where: ["Succeeded"],
-    meaning: "The data is being copied to the repository. `status.progress` says how far it is.",
+    meaning:
+      "A Backup copies the data to the repository, and `status.progress` says how far it is. A Restore copies the data to the volume, and `status.progressPercent` says how far it is.",
     wayOut: nothing,
   },
   runVerifying: {
@@ -198,9 +201,9 @@ export const backupReasons = {
     name: "ArtefactNeeded",
     where: ["Succeeded", "event"],
     meaning:
-      "The Backup is being deleted, and can't be removed from the repository: others build on it, a Restore reads it, or it is the last good one. The message says which.",
+      "The Backup is being deleted, and can't be removed from the repository: others build on it, a Restore reads it, it is the last good one, or the SampleDB is gone or has no `spec.backup`. The message says which.",
     wayOut:
-      "Delete those that build on it first. For the last good one: make another Backup first, or delete the SampleDB. Or set `deletionPolicy` to Retain, and the object goes while the artefact stays.",
+      "Delete those that build on it first. For the last good one: make another Backup first. Or set `deletionPolicy` to Retain, and the object goes while the artefact stays.",
     commands: [`kubectl patch backup BACKUP --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`],
   },
 } as const satisfies Descriptions;

@@ -103,9 +103,11 @@ export const eventReasons = {
     where: ["event"],
     meaning:
       "The SampleDB is deleted, and its volumes, passwords and certificates stay, because `spec.deletionPolicy` is not Delete. A new SampleDB of this name takes them up.",
-    wayOut: "Nothing if the data is wanted. If it is not, delete what was kept, and then the PersistentVolumes; there is no way back.",
+    wayOut:
+      "Nothing if the data is wanted. If it is not, delete what was kept, and then the PersistentVolumes; there is no way back. Where a repository is left, delete [the Backups in it](deleting.md#being-rid-of-all-of-it) before it.",
     commands: [
       `kubectl delete pvc,configmap --selector=${labelNames.database}=NAME,${labelNames.component}=postgresql   # the data is not wanted`,
+      "kubectl delete pvc,configmap --ignore-not-found NAME-repository   # the repository, after its Backups",
       `kubectl delete secret --selector=${labelNames.database}=NAME`,
       "kubectl --namespace=sampledb-system delete secret authority.NAMESPACE.NAME",
     ],

@@ -54,7 +54,7 @@ export const restoreReasons = {
     where: ["Succeeded"],
     meaning:
       "Before anything is overwritten: clients are disconnected, a Backup is made (`status.safetyBackupName`), the instances stop, and the archive is compared with the log of the primary. The message has the phase.",
-    wayOut: "Wait. Deleting the Restore in this phase takes everything back, and the database serves again with the data that it has.",
+    wayOut: "Wait. To take everything back, delete the Restore in this phase: the database then serves again with the data that it has.",
   },
   runRecovering: {
     name: "Recovering",

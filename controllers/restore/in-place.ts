@@ -70,7 +70,7 @@ function lost({ restore }: Scope, message: string): RestoreState {
   return failed(reasons.restoreLost, message, { untouched: restore.status?.overwriteTime === undefined });
 }
 
-/** Its own safety Backup is none that a person could have meant. */
+/** Looks for the source without this Restore's own safety Backup: that is newer than the Restore, so the person did not mean it. */
 function allowedSource(scope: Scope): Found | RestoreState {
   const { restore, deps } = scope;
   const earlier = scope.backups.filter(({ metadata }) => metadata.name !== restore.status?.safetyBackupName);

@@ -45,7 +45,7 @@ function goingIn({ backup }: Scope, db: Archived, all: readonly Backup[]): Going
   return goingOf(db.spec.backup.retention, db.metadata.uid ?? "", all).find((chain) => isOwn(chain.head) || chain.dependents.some(isOwn));
 }
 
-/** What is told already stays as it is: its time counts. */
+/** Leaves an existing mark as it is: the notice counts from its lastTransitionTime. */
 async function announce(scope: Scope, db: Archived, going: Going): Promise<void> {
   const { backup, deps } = scope;
   if (markOf(backup)) return;

@@ -25,7 +25,7 @@ export function markOf({ status }: Backup): Condition | undefined {
 
 /**
  * In how many seconds a chain with this mark may go: 0 for now. Undefined: when another Backup has succeeded.
- * What a change of rules would remove waits for both: the notice, counted from the stored mark, and a Backup that succeeded after it.
+ * After a change of rules a chain waits for two things: an hour since the stored mark, and a Backup that succeeded after the mark.
  */
 export function secondsUntilDue(mark: Condition, siblings: readonly Backup[], now: Date): number | undefined {
   const since = Date.parse(mark.lastTransitionTime);

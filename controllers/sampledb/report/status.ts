@@ -70,7 +70,7 @@ function deletionTold({ db, findings: { deletion }, now }: StatusInputs): Pick<S
   return { deletion: { ...deletion, sinceTime: before?.phase === deletion.phase ? before.sinceTime : secondsOnly(now()) } };
 }
 
-/** What is stored stays while a Restore has the SampleDB and nobody looked, as while it is paused. */
+/** Keeps the stored phase while a Restore holds the SampleDB and no step has looked at it, as while the SampleDB is paused. */
 function restoreTold({ db, findings, now }: StatusInputs): Pick<SampleDBStatus, "restore" | "formerVolumes"> {
   const before = db.status?.restore;
   const { restore } = findings;

@@ -44,7 +44,9 @@ function waitingSettings({ postgresVersion: asked, postgresql }: Spec, major: Ma
   return [...refusedParameters(values, major)].filter((name) => !refused.has(name)).sort();
 }
 
-/** What is empty then goes as well: the spec is the one from before the settings were added, and so are its digests. */
+/**
+ * Removes these settings, and `postgresql` itself if nothing is left in it. The spec and its digests are then as before the user added them.
+ */
 function without(names: readonly string[], spec: Spec): Spec {
   if (names.length === 0) return spec;
   const { postgresql: { parameters = {}, ...others } = {}, ...rest } = spec;
