@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { noteAnnotations, orderAnnotations } from "../api/annotations.ts";
-import { finalizer, labels, reportingController } from "../api/labels.ts";
+import { backupFinalizer, finalizer, labels, reportingController, restoreFinalizer } from "../api/labels.ts";
 import { passedOnReasons } from "../api/reasons/passed-on.ts";
 import { reasons } from "../api/reasons.ts";
 import { apiVersion } from "../api/version.ts";
@@ -25,7 +25,8 @@ async function filesOf(...places: readonly string[]): Promise<string[]> {
 const ofTests = ["sampledb.io/inputs"];
 
 const described = [...Object.values(orderAnnotations), ...Object.values(noteAnnotations), ...Object.values(labels)];
-const known = new Set<string>([...described.map(({ name }) => name), finalizer, reportingController, apiVersion, ...ofTests]);
+const finalizers = [finalizer, backupFinalizer, restoreFinalizer];
+const known = new Set<string>([...described.map(({ name }) => name), ...finalizers, reportingController, apiVersion, ...ofTests]);
 
 /** Names of the group in a text; those of its subdomains and resources, as in `backups.sampledb.io/x`, are others. */
 function namesIn(text: string): string[] {

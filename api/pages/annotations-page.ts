@@ -1,6 +1,6 @@
 // docs/annotations.md: every annotation and label of the group, what it means, and whether a person may set it.
 import { type AnnotationDescription, noteAnnotations, orderAnnotations } from "../annotations.ts";
-import { finalizer, labels, reportingController } from "../labels.ts";
+import { backupFinalizer, finalizer, labels, reportingController, restoreFinalizer } from "../labels.ts";
 
 export function annotationsPage(): string {
   return [
@@ -36,6 +36,8 @@ export function annotationsPage(): string {
     "| name | |",
     "|---|---|",
     `| \`${finalizer}\` | The finalizer of every SampleDB. The operator takes it off when the instances have stopped in order. |`,
+    `| \`${backupFinalizer}\` | The finalizer of every Backup. The operator takes it off when the artefact is removed, or is to stay. |`,
+    `| \`${restoreFinalizer}\` | The finalizer of every Restore. The operator takes it off when nothing half-made is left. |`,
     `| \`${reportingController}\` | The reporting controller of the operator's Events. |`,
     "",
   ].join("\n");
