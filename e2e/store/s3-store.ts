@@ -3,7 +3,7 @@ import { createAuthority, issueCertificate } from "../../runtime/certificates/is
 import { Front, type StoreFault } from "./front.ts";
 import { addKey, removeKey } from "./keys.ts";
 import { Minio } from "./minio.ts";
-import { S3Client, type S3Object } from "./s3-client.ts";
+import { S3Client, S3Error, type S3Object } from "./s3-client.ts";
 import { type AccessKey, region } from "./signature.ts";
 
 interface S3StoreOptions {
@@ -66,8 +66,11 @@ export class S3Store implements AsyncDisposable {
     return new S3Client({ endpoint, caCertificate, accessKeyId, secretAccessKey });
   }
 
+  /** Leaves a bucket alone that is there: the databases of a suite may share one. */
   async makeBucket(name: string): Promise<void> {
-    await this.#minio.client.call("PUT", `/${name}`);
+    await this.#minio.client.call("PUT", `/${name}`).catch((error) => {
+      if (!(error instanceof S3Error && error.code === "BucketAlreadyOwnedByYou")) throw error;
+    });
   }
 
   async objects(bucket: string, prefix = ""): Promise<S3Object[]> {
