@@ -3,23 +3,26 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Those named here come first, in this order; vitest orders the rest. */
 const order = [
-  // Longer than a minute on two cores, the longest first: no worker is left alone with one of them at the end.
-  "operator/snapshot-killed.integration",
-  "operator/retention-kills.integration",
+  // About a minute or longer on two cores, the longest first: no worker is left alone with one of them at the end.
   "operator/in-place.integration",
-  "operator/restore-killed.integration",
-  "e2e/helm/chart.integration",
   "sampledb/ending/lifecycle.integration",
-  "e2e/olm/bundle.integration",
-  "runtime/controller/quiet.integration",
-  "sampledb/orders/rotation.integration",
+  "operator/retention.integration",
   "sampledb/foundation/storage.integration",
-  "images/postgres/restore.integration",
-  "images/postgres/backup.integration",
+  "operator/restore-killed.integration",
   "operator/snapshot.integration",
-  "schedules/many-slots.integration",
+  "images/postgres/restore.integration",
   "sampledb/refusals.integration",
+  "operator/snapshot-killed.integration",
+  "sampledb/orders/rotation.integration",
+  "operator/backups.integration",
   "sampledb/orders/replacement.integration",
+  "operator/operator.integration",
+  "operator/deletion-guards.integration",
+  "operator/restores.integration",
+  "runtime/controller/quiet.integration",
+  "operator/bare-restores.integration",
+  "e2e/helm/chart.integration",
+  "e2e/olm/bundle.integration",
   // This one measures outages in seconds, and keeps one cluster busy for as long as the small ones keep the other. The three that need most
   // of the machine come after it.
   "e2e/suites/database-faults.e2e",
