@@ -42,10 +42,12 @@ interface Case {
   readonly label?: string;
   readonly target: object;
   readonly gives:
-    | { backup: string; last: string; timeline?: number; settings?: object; mayEndBefore?: boolean }
+    | { backup?: string; last: string; timeline?: number; settings?: object; mayEndBefore?: boolean }
     | { reason: string; message: string };
 }
 
+const justBegun =
+  "timeline 2 has no segment in the archive yet, as right after a failover: try again in a minute, or ask for Latest or for an LSN up to 0/5000A00";
 const time = (value: string) => ({ type: "Time", value });
 const cases: Readonly<Record<string, Case>> = {
   "Latest goes from the newest backup to the last segment": {
@@ -179,7 +181,37 @@ const cases: Readonly<Record<string, Case>> = {
   "a timeline that has just begun: a time goes without the segment in which the former one was left": {
     of: switching,
     target: time("2026-11-18T02:04:00Z"),
-    gives: { backup: "second", last: name(1, 4), timeline: 2 },
+    gives: { backup: "second", last: name(1, 4), timeline: 2, mayEndBefore: false },
+  },
+  "a timeline that has just begun: a time that may be in the segment in which the former one was left": {
+    of: switching,
+    target: time("2026-11-18T02:04:30Z"),
+    gives: { reason: "TargetOutsideWindow", message: justBegun },
+  },
+  "a timeline that has just begun: a time after a backup that ended in the segment in which the former one was left": {
+    of: { ...switching, backups: [...one.backups, backup("third", 1, 5)] },
+    target: time("2026-11-18T02:04:40Z"),
+    gives: { reason: "TargetOutsideWindow", message: justBegun },
+  },
+  "a timeline that has just begun: a place in the segment in which the former one was left": {
+    of: switching,
+    target: { type: "LSN", value: "0/5000800" },
+    gives: {
+      backup: "second",
+      last: name(1, 5),
+      timeline: 2,
+      settings: { recovery_target_lsn: "0/5000801", recovery_target_inclusive: "off" },
+    },
+  },
+  "a timeline that has just begun: the place where the former one was left, and nothing that it had after that": {
+    of: switching,
+    target: { type: "LSN", value: "0/5000A00" },
+    gives: { last: name(1, 5), settings: { recovery_target_lsn: "0/5000A00", recovery_target_inclusive: "off" } },
+  },
+  "a timeline that has just begun: a place behind the one where the former timeline was left": {
+    of: switching,
+    target: { type: "LSN", value: "0/5000A01" },
+    gives: { reason: "TargetOutsideWindow", message: "0/5000A01 can't be restored: from 0/2000100 to 0/5000A00 can" },
   },
   "a timeline that has just begun, and a segment before it is missing": {
     of: { ...switching, backups: [backup("first", 1, 2)], files: stored(1, 2, 3) },

@@ -364,10 +364,33 @@ ${push} $data/pg_wal/00000002.history`);
       expect(await stage.ask("first", rows)).toEqual([all]);
     });
 
-    test("while the second one has no segment yet, nothing comes back that it never had", async () => {
-      const begun = await stage.damaged("begun", "cp -a /tmp/both/archive/uid-17-1/17-1/*.history .");
-      expect(await stage.restore({ target: latest, volume: "begun", ...begun })).toMatchObject({ outcome: "succeeded", timeline: 3 });
-      expect(await stage.ask("begun", rows)).toEqual(["1 2 3"]);
+    describe("and has no segment yet", () => {
+      let begun: { place: string[]; readOnly: string };
+      beforeAll(async () => {
+        begun = await stage.damaged("begun", "cp -a /tmp/both/archive/uid-17-1/17-1/*.history .");
+      });
+
+      test.each([
+        { of: "Latest", target: () => latest },
+        { of: "a place in the segment that both share", target: ({ lsn }) => ({ type: "LSN", value: lsn }) },
+      ] satisfies { of: string; target: (history: History) => Target }[])(
+        "$of gives every row that it has, and no other",
+        async ({ of, target }) => {
+          const volume = `begun-${of.length}`;
+          expect(await stage.restore({ target: target(stage.history), volume, ...begun })).toMatchObject({
+            outcome: "succeeded",
+            timeline: 3,
+          });
+          expect(await stage.ask(volume, rows)).toEqual(["1 2 3"]);
+        },
+      );
+
+      test("a time that may be in the segment that both share is refused, and nothing is written", async () => {
+        const target: Target = { type: "Time", value: stage.history.time };
+        const outcome = await stage.restore({ target, volume: "begun-time", ...begun });
+        expect(outcome).toMatchObject({ reason: "TargetOutsideWindow", message: expect.stringContaining("no segment in the archive yet") });
+        expect(stage.files("begun-time")).toEqual(["server.lock"]);
+      });
     });
   });
 

@@ -11,7 +11,7 @@ import restore_volume as volume
 from archive_segments import SEGMENT_SIZE, history_paths, number_of
 from backup_report import fault_in_verification, stanza_of
 from repository_probe import connect
-from restore_plan import Archive, across_gap, checksums, plan, told
+from restore_plan import Archive, checksums, fault_behind, plan, told
 from restore_server import WORK, Server
 from store_faults import Fault
 
@@ -185,8 +185,9 @@ class Recovery:
             raise Fault("ArchiveCutShort", f"recovery ended in segment {reached}, and the archive goes on to {last}")
 
     def not_found(self):
-        if self.plan.way.gaps:
-            return across_gap(self.plan.way, self.archive)
+        fault = fault_behind(self.plan.way, self.archive)
+        if fault:
+            return fault
         begin, end = self.plan.way.backup["label"], self.plan.way.segments[-1]
         kind = {"TransactionID": "transaction", "RestorePoint": "restore point"}.get(self.target["type"], "target")
         return Fault("TargetNotFound", f"the archive has no {kind} {self.target.get('value')} between backup {begin} and segment {end}")
