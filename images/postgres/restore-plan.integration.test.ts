@@ -1,6 +1,6 @@
 // From which backup a restore goes, along which segments, and what it refuses before a byte is written.
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
 
 const checksum = "0123456789abcdef0123456789abcdef01234567";
@@ -276,6 +276,22 @@ for case in json.loads(sys.argv[2]):
 print(json.dumps(found))
 `;
 
+const endProgram = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import restore_end as end, restore_plan as it
+case = json.loads(sys.argv[2])
+backups = case["of"]["backups"]
+histories = {int(timeline): text for timeline, text in case["of"].get("histories", {}).items()}
+way = it.plan({"backup": backups}, it.Archive(case["of"]["files"], histories), case.get("label"), {"type": "Latest"}).way
+try:
+    end.refuse_lost_commits(case["asked"], end.known_until(way, backups, case.get("lastCommit")))
+    print("null")
+except it.Fault as fault:
+    assert fault.reason == "TargetOutsideWindow"
+    print(json.dumps(fault.message))
+`;
+
 let found: unknown[];
 
 beforeAll(async () => {
@@ -288,3 +304,43 @@ test.each(Object.entries(cases).map(([what, { gives }], index) => ({ what, gives
     expect(found[index]).toEqual("reason" in gives ? gives : { ...(found[index] as object), ...gives });
   },
 );
+
+describe("a time after the last commit in the archive, however late its last segment came", () => {
+  const lost = (moment: string) =>
+    `the last commit or backup in the archive is of ${moment}, and later commits may be missing. Choose a time up to that, or Latest, which gives all that is there`;
+  const ends: readonly { what: string; of: object; label?: string; lastCommit?: string; asked: string; lost?: string }[] = [
+    { what: "is restored within two minutes", of: one, lastCommit: "2026-11-18 02:05:00.25+00", asked: "2026-11-18T02:07:00.25Z" },
+    {
+      what: "is refused later: a commit may be missing",
+      of: one,
+      lastCommit: "2026-11-18 02:05:00.25+00",
+      asked: "2026-11-18T02:07:00.251Z",
+      lost: "2026-11-18T02:05:00.250000Z",
+    },
+    { what: "is restored within two minutes of a backup without a commit", of: one, asked: "2026-11-18T02:05:31Z" },
+    {
+      what: "is restored where a later backup has ended without a commit",
+      of: one,
+      label: "first",
+      lastCommit: "2026-11-18 02:01:45+00",
+      asked: "2026-11-18T02:05:31Z",
+    },
+    {
+      what: "is refused where nothing came after a backup",
+      of: one,
+      asked: "2026-11-18T02:05:32Z",
+      lost: "2026-11-18T02:03:31.000000Z",
+    },
+    {
+      what: "is refused where a later backup is none of this timeline",
+      of: { ...switched, backups: [...one.backups, backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })] },
+      asked: "2026-11-18T02:05:40Z",
+      lost: "2026-11-18T02:03:31.000000Z",
+    },
+  ];
+
+  test.each(ends)("$what", async ({ of, label, lastCommit, asked, lost: known }) => {
+    const told = await run("python3", ["-ISBc", endProgram, join(import.meta.dirname), JSON.stringify({ of, label, lastCommit, asked })]);
+    expect(JSON.parse(told)).toEqual(known === undefined ? null : `${asked} can't be restored: ${lost(known)}`);
+  });
+});

@@ -336,6 +336,23 @@ if PGPASSWORD='of the source' psql -h /tmp -U app -d app -c SELECT 2>/dev/null; 
     });
   });
 
+  test("with an archive whose end came late, a time after its last commit is refused with that commit's time, which is restored", async () => {
+    // The rest is still on its way. The last segment that has come arrived an hour after it was closed.
+    const paths = [...stage.segments().values()];
+    const late = await stage.damaged("late", `rm ${paths.slice(-3).join(" ")}; touch --date='+1 hour' ${paths.at(-4)}`);
+    const tenMinutes: Target = { type: "Time", value: moved(stage.history.lastCommit, 600) };
+    const refused = await stage.restore({ target: tenMinutes, volume: "late", ...late });
+    expect(refused).toEqual({
+      outcome: "failed",
+      reason: "TargetOutsideWindow",
+      message: expect.stringContaining("later commits may be missing"),
+    });
+    const [, value = ""] = /is of (\S+Z),/.exec(refused.message) ?? [];
+    const restored = await stage.restore({ target: { type: "Time", value }, volume: "early", ...late });
+    expect(restored).toMatchObject({ outcome: "succeeded", reachedTime: value });
+    expect(await stage.ask("early", rows)).toEqual(["1 2 3 4 5 6 7"]);
+  });
+
   describe("with a second timeline, which has left the first in the middle of a segment", () => {
     const both = { place: ["repo1-path=/tmp/both"], readOnly: "both" };
     beforeAll(async () => {
