@@ -78,8 +78,8 @@ export const restoreReasons = {
   targetOutsideWindow: {
     name: "TargetOutsideWindow",
     where: ["Succeeded", "event"],
-    meaning: `The target is before the first moment that can be restored, or after the last one. The message has both. ${untouched}`,
-    wayOut: `Choose a target between them. ${another}`,
+    meaning: `The target is before the first moment that can be restored, or after the last one, and the message has both. Or nothing in the archive proves that every commit before the asked time is there, as after an outage of the store or a failover: the message has the last moment that is known. ${untouched}`,
+    wayOut: `Choose a target between them, a time up to the last known moment, or \`Latest\`. ${another}`,
   },
   targetAcrossGap: {
     name: "TargetAcrossGap",

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parseRunEnd } from "../../controllers/backup/run-end.ts";
 import { Stage, stanza } from "./backup.fixture.ts";
+import { ended } from "./image-files.fixture.ts";
 
 describe.runIf(process.getuid?.() === 0)("run-backup", () => {
   let stage: Stage;
@@ -70,6 +71,29 @@ describe.runIf(process.getuid?.() === 0)("run-backup", () => {
     const adopted = await stage.run({ task: "adopt", uid: "lost" });
     expect(parseRunEnd(JSON.stringify(adopted))).toMatchObject({ outcome: "succeeded", label });
     expect(await stage.run({ task: "adopt", uid: "never" })).toMatchObject({ outcome: "failed", reason: "BackupLost" });
+  });
+
+  test("a second Pod of one run checks what the first has copied, and copies nothing again", async () => {
+    stage.containers.write("held/pgbackrest", `#!/bin/bash\n[ "$1" != verify ] || sleep 600\nexec /usr/bin/pgbackrest "$@"`);
+    await stage.containers.run(["chmod", "+x", "/tmp/held/pgbackrest"]);
+    const env = { PATH: "/tmp/held:/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin" };
+    const first = await stage.begin({ task: "backup", type: "full", uid: "drained", env });
+    const end = ended(first);
+    await stage.until(
+      "it is copied",
+      async () => (await stage.progress("operator").catch(() => undefined))?.body === '{"phase": "Verifying"}',
+    );
+    first.kill("SIGKILL");
+    await end;
+    const second = await stage.run({ task: "backup", type: "full", uid: "drained" });
+    expect(parseRunEnd(JSON.stringify(second))).toMatchObject({ outcome: "succeeded", type: "full" });
+    const [{ backup }] = JSON.parse(await stage.pgBackRest("info", "--output=json"));
+    const ofRun = backup.filter(({ annotation }: { annotation: Record<string, string> }) => annotation["sampledb-uid"] === "drained");
+    expect(ofRun.map(({ label }: { label: string }) => label)).toEqual([second.label]);
+    // Its Backup was deleted before it had a label.
+    expect(await stage.run({ task: "expire", uid: "drained" })).toEqual({ outcome: "succeeded", removed: 1 });
+    expect(await stage.run({ task: "expire", uid: "drained" })).toEqual({ outcome: "succeeded", removed: 0 });
+    expect(await stage.pgBackRest("info", "--output=json")).not.toContain("drained");
   });
 
   test("a backup has the packed spec of its SampleDB, whatever its length, and keeps it", async () => {

@@ -1,6 +1,6 @@
 // From which backup a restore goes, along which segments, and what it refuses before a byte is written.
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../tools/command.ts";
 
 const checksum = "0123456789abcdef0123456789abcdef01234567";
@@ -42,10 +42,12 @@ interface Case {
   readonly label?: string;
   readonly target: object;
   readonly gives:
-    | { backup: string; last: string; timeline?: number; settings?: object; mayEndBefore?: boolean }
+    | { backup?: string; last: string; timeline?: number; settings?: object; mayEndBefore?: boolean }
     | { reason: string; message: string };
 }
 
+const justBegun =
+  "timeline 2 has no segment in the archive yet, as right after a failover: try again in a minute, or ask for Latest or for an LSN up to 0/5000A00";
 const time = (value: string) => ({ type: "Time", value });
 const cases: Readonly<Record<string, Case>> = {
   "Latest goes from the newest backup to the last segment": {
@@ -179,7 +181,37 @@ const cases: Readonly<Record<string, Case>> = {
   "a timeline that has just begun: a time goes without the segment in which the former one was left": {
     of: switching,
     target: time("2026-11-18T02:04:00Z"),
-    gives: { backup: "second", last: name(1, 4), timeline: 2 },
+    gives: { backup: "second", last: name(1, 4), timeline: 2, mayEndBefore: false },
+  },
+  "a timeline that has just begun: a time that may be in the segment in which the former one was left": {
+    of: switching,
+    target: time("2026-11-18T02:04:30Z"),
+    gives: { reason: "TargetOutsideWindow", message: justBegun },
+  },
+  "a timeline that has just begun: a time after a backup that ended in the segment in which the former one was left": {
+    of: { ...switching, backups: [...one.backups, backup("third", 1, 5)] },
+    target: time("2026-11-18T02:04:40Z"),
+    gives: { reason: "TargetOutsideWindow", message: justBegun },
+  },
+  "a timeline that has just begun: a place in the segment in which the former one was left": {
+    of: switching,
+    target: { type: "LSN", value: "0/5000800" },
+    gives: {
+      backup: "second",
+      last: name(1, 5),
+      timeline: 2,
+      settings: { recovery_target_lsn: "0/5000801", recovery_target_inclusive: "off" },
+    },
+  },
+  "a timeline that has just begun: the place where the former one was left, and nothing that it had after that": {
+    of: switching,
+    target: { type: "LSN", value: "0/5000A00" },
+    gives: { last: name(1, 5), settings: { recovery_target_lsn: "0/5000A00", recovery_target_inclusive: "off" } },
+  },
+  "a timeline that has just begun: a place behind the one where the former timeline was left": {
+    of: switching,
+    target: { type: "LSN", value: "0/5000A01" },
+    gives: { reason: "TargetOutsideWindow", message: "0/5000A01 can't be restored: from 0/2000100 to 0/5000A00 can" },
   },
   "a timeline that has just begun, and a segment before it is missing": {
     of: { ...switching, backups: [backup("first", 1, 2)], files: stored(1, 2, 3) },
@@ -244,6 +276,22 @@ for case in json.loads(sys.argv[2]):
 print(json.dumps(found))
 `;
 
+const endProgram = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import restore_end as end, restore_plan as it
+case = json.loads(sys.argv[2])
+backups = case["of"]["backups"]
+histories = {int(timeline): text for timeline, text in case["of"].get("histories", {}).items()}
+way = it.plan({"backup": backups}, it.Archive(case["of"]["files"], histories), case.get("label"), {"type": "Latest"}).way
+try:
+    end.refuse_lost_commits(case["asked"], end.known_until(way, backups, case.get("lastCommit")))
+    print("null")
+except it.Fault as fault:
+    assert fault.reason == "TargetOutsideWindow"
+    print(json.dumps(fault.message))
+`;
+
 let found: unknown[];
 
 beforeAll(async () => {
@@ -256,3 +304,43 @@ test.each(Object.entries(cases).map(([what, { gives }], index) => ({ what, gives
     expect(found[index]).toEqual("reason" in gives ? gives : { ...(found[index] as object), ...gives });
   },
 );
+
+describe("a time after the last commit in the archive, however late its last segment came", () => {
+  const lost = (moment: string) =>
+    `the last commit or backup in the archive is of ${moment}, and later commits may be missing. Choose a time up to that, or Latest, which gives all that is there`;
+  const ends: readonly { what: string; of: object; label?: string; lastCommit?: string; asked: string; lost?: string }[] = [
+    { what: "is restored within two minutes", of: one, lastCommit: "2026-11-18 02:05:00.25+00", asked: "2026-11-18T02:07:00.25Z" },
+    {
+      what: "is refused later: a commit may be missing",
+      of: one,
+      lastCommit: "2026-11-18 02:05:00.25+00",
+      asked: "2026-11-18T02:07:00.251Z",
+      lost: "2026-11-18T02:05:00.250000Z",
+    },
+    { what: "is restored within two minutes of a backup without a commit", of: one, asked: "2026-11-18T02:05:31Z" },
+    {
+      what: "is restored where a later backup has ended without a commit",
+      of: one,
+      label: "first",
+      lastCommit: "2026-11-18 02:01:45+00",
+      asked: "2026-11-18T02:05:31Z",
+    },
+    {
+      what: "is refused where nothing came after a backup",
+      of: one,
+      asked: "2026-11-18T02:05:32Z",
+      lost: "2026-11-18T02:03:31.000000Z",
+    },
+    {
+      what: "is refused where a later backup is none of this timeline",
+      of: { ...switched, backups: [...one.backups, backup("late", 1, 5, { lsn: { start: "0/5000B28", stop: "0/5000C00" } })] },
+      asked: "2026-11-18T02:05:40Z",
+      lost: "2026-11-18T02:03:31.000000Z",
+    },
+  ];
+
+  test.each(ends)("$what", async ({ of, label, lastCommit, asked, lost: known }) => {
+    const told = await run("python3", ["-ISBc", endProgram, join(import.meta.dirname), JSON.stringify({ of, label, lastCommit, asked })]);
+    expect(JSON.parse(told)).toEqual(known === undefined ? null : `${asked} can't be restored: ${lost(known)}`);
+  });
+});

@@ -336,6 +336,23 @@ if PGPASSWORD='of the source' psql -h /tmp -U app -d app -c SELECT 2>/dev/null; 
     });
   });
 
+  test("with an archive whose end came late, a time after its last commit is refused with that commit's time, which is restored", async () => {
+    // The rest is still on its way. The last segment that has come arrived an hour after it was closed.
+    const paths = [...stage.segments().values()];
+    const late = await stage.damaged("late", `rm ${paths.slice(-3).join(" ")}; touch --date='+1 hour' ${paths.at(-4)}`);
+    const tenMinutes: Target = { type: "Time", value: moved(stage.history.lastCommit, 600) };
+    const refused = await stage.restore({ target: tenMinutes, volume: "late", ...late });
+    expect(refused).toEqual({
+      outcome: "failed",
+      reason: "TargetOutsideWindow",
+      message: expect.stringContaining("later commits may be missing"),
+    });
+    const [, value = ""] = /is of (\S+Z),/.exec(refused.message) ?? [];
+    const restored = await stage.restore({ target: { type: "Time", value }, volume: "early", ...late });
+    expect(restored).toMatchObject({ outcome: "succeeded", reachedTime: value });
+    expect(await stage.ask("early", rows)).toEqual(["1 2 3 4 5 6 7"]);
+  });
+
   describe("with a second timeline, which has left the first in the middle of a segment", () => {
     const both = { place: ["repo1-path=/tmp/both"], readOnly: "both" };
     beforeAll(async () => {
@@ -364,10 +381,33 @@ ${push} $data/pg_wal/00000002.history`);
       expect(await stage.ask("first", rows)).toEqual([all]);
     });
 
-    test("while the second one has no segment yet, nothing comes back that it never had", async () => {
-      const begun = await stage.damaged("begun", "cp -a /tmp/both/archive/uid-17-1/17-1/*.history .");
-      expect(await stage.restore({ target: latest, volume: "begun", ...begun })).toMatchObject({ outcome: "succeeded", timeline: 3 });
-      expect(await stage.ask("begun", rows)).toEqual(["1 2 3"]);
+    describe("and has no segment yet", () => {
+      let begun: { place: string[]; readOnly: string };
+      beforeAll(async () => {
+        begun = await stage.damaged("begun", "cp -a /tmp/both/archive/uid-17-1/17-1/*.history .");
+      });
+
+      test.each([
+        { of: "Latest", target: () => latest },
+        { of: "a place in the segment that both share", target: ({ lsn }) => ({ type: "LSN", value: lsn }) },
+      ] satisfies { of: string; target: (history: History) => Target }[])(
+        "$of gives every row that it has, and no other",
+        async ({ of, target }) => {
+          const volume = `begun-${of.length}`;
+          expect(await stage.restore({ target: target(stage.history), volume, ...begun })).toMatchObject({
+            outcome: "succeeded",
+            timeline: 3,
+          });
+          expect(await stage.ask(volume, rows)).toEqual(["1 2 3"]);
+        },
+      );
+
+      test("a time that may be in the segment that both share is refused, and nothing is written", async () => {
+        const target: Target = { type: "Time", value: stage.history.time };
+        const outcome = await stage.restore({ target, volume: "begun-time", ...begun });
+        expect(outcome).toMatchObject({ reason: "TargetOutsideWindow", message: expect.stringContaining("no segment in the archive yet") });
+        expect(stage.files("begun-time")).toEqual(["server.lock"]);
+      });
     });
   });
 

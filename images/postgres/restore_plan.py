@@ -43,7 +43,7 @@ class Way(NamedTuple):
     timeline: int
     segments: list
     gaps: list
-    #: Where the newest timeline has no segment yet: the position at which the former one was left.
+    #: Where the newest timeline has no segment yet: the position at which the former one was left. The last segment goes beyond it.
     fork: int | None
 
 
@@ -153,7 +153,7 @@ class Window:
         self.begin = way.backup["timestamp"]["stop"] + 1
         self.end = closed_at(archive.files)[way.segments[-1]]
         self.first = stop_of(way.backup)
-        self.last = (number_of(way.segments[-1])[1] + 1) * SEGMENT_SIZE
+        self.last = way.fork or (number_of(way.segments[-1])[1] + 1) * SEGMENT_SIZE
 
 
 def choose(backups, archive, timeline, allows):
@@ -167,6 +167,19 @@ def across_gap(way, archive):
     before = closed_at(archive.files)[way.segments[-1]]
     more = f" and {gap.count - 1} more are" if gap.count > 1 else " is"
     return Fault("TargetAcrossGap", f"segment {gap.first}{more} missing: from backup {way.backup['label']} nothing after {told(before)} can be restored")
+
+
+def just_begun(way):
+    """The first segment of a timeline has all that the former one had in it. Until it comes, PostgreSQL can read those rows for few targets."""
+    more = f"try again in a minute, or ask for Latest or for an LSN up to {lsn(way.fork)}"
+    return Fault("TargetOutsideWindow", f"timeline {way.timeline} has no segment in the archive yet, as right after a failover: {more}")
+
+
+def fault_behind(way, archive):
+    """Why nobody knows what came after the end of this way; None where that is the end of the archive."""
+    if way.gaps:
+        return across_gap(way, archive)
+    return None if way.fork is None else just_begun(way)
 
 
 def refused(what, backups, archive, timeline, form):
@@ -199,9 +212,13 @@ def plan_latest(backups, archive, target):
 def plan_time(backups, archive, target):
     timeline, asked = target["timeline"], moment(target["value"])
     way = choose(backups, archive, timeline, lambda each: each["timestamp"]["stop"] + 1 <= asked.timestamp())
-    if way is None or asked.timestamp() > Window(way, archive).end:
-        raise across_gap(way, archive) if way and way.gaps else refused(target["value"], backups, archive, timeline, "time")
-    return finished(without_fork(way), {"recovery_target_time": f"{asked:%Y-%m-%d %H:%M:%S.%f}+00"}, may_end_before=not way.gaps)
+    if way is None:
+        raise refused(target["value"], backups, archive, timeline, "time")
+    way = without_fork(way)
+    fault = fault_behind(way, archive)
+    if asked.timestamp() > Window(way, archive).end:
+        raise fault or refused(target["value"], backups, archive, timeline, "time")
+    return finished(way, {"recovery_target_time": f"{asked:%Y-%m-%d %H:%M:%S.%f}+00"}, may_end_before=fault is None)
 
 
 def plan_lsn(backups, archive, target):
@@ -209,7 +226,11 @@ def plan_lsn(backups, archive, target):
     way = choose(backups, archive, timeline, lambda each: stop_of(each) <= asked)
     if way is None or asked > Window(way, archive).last:
         raise across_gap(way, archive) if way and way.gaps else refused(target["value"], backups, archive, timeline, "lsn")
-    return finished(without_fork(way), {"recovery_target_lsn": lsn(asked)}, may_end_before=not way.gaps)
+    settings = {"recovery_target_lsn": lsn(asked)}
+    if way.fork is not None:
+        # With the record at this place, and none behind the fork: from a place in the middle of the last one, PostgreSQL would go on to the next.
+        settings = {"recovery_target_lsn": lsn(min(asked + 1, way.fork)), "recovery_target_inclusive": "off"}
+    return finished(way, settings, may_end_before=not way.gaps)
 
 
 def plan_search(setting):
@@ -245,7 +266,11 @@ def plan_immediate(backups, archive, target):
 
 def without_fork(way):
     """PostgreSQL knows one target at a time, so it can't stop at the fork as well: without the segment in which the timeline was left."""
-    return way if way.fork is None else way._replace(segments=way.segments[:-1], fork=None)
+    if way.fork is None:
+        return way
+    if way.segments[-1][8:] <= way.backup["archive"]["stop"][8:]:
+        raise just_begun(way)
+    return way._replace(segments=way.segments[:-1])
 
 
 def finished(way, settings, may_end_before):

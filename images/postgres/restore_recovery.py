@@ -11,7 +11,8 @@ import restore_volume as volume
 from archive_segments import SEGMENT_SIZE, history_paths, number_of
 from backup_report import fault_in_verification, stanza_of
 from repository_probe import connect
-from restore_plan import Archive, across_gap, checksums, plan, told
+from restore_end import known_until, refuse_lost_commits
+from restore_plan import Archive, checksums, fault_behind, plan, told
 from restore_server import WORK, Server
 from store_faults import Fault
 
@@ -45,6 +46,7 @@ class Recovery:
         stanza, archive = self.look()
         self.plan = plan(stanza, archive, self.asked.get("label"), self.target)
         self.archive = archive
+        self.backups = stanza["backup"]
         backup = self.plan.way.backup
         major = next(each["version"] for each in stanza["db"] if each["id"] == backup["database"]["id"])
         self.server = Server(major)
@@ -135,6 +137,8 @@ class Recovery:
             self.check_end()
             if not self.plan.may_end_before:
                 raise self.not_found()
+            if self.target["type"] == "Time":
+                refuse_lost_commits(self.target["value"], known_until(self.plan.way, self.backups, self.server.last_commit))
             # It goes on from its last restartpoint.
             timeline = {"recovery_target_timeline": self.plan.settings["recovery_target_timeline"]}
             if not self.recover(timeline):
@@ -185,8 +189,9 @@ class Recovery:
             raise Fault("ArchiveCutShort", f"recovery ended in segment {reached}, and the archive goes on to {last}")
 
     def not_found(self):
-        if self.plan.way.gaps:
-            return across_gap(self.plan.way, self.archive)
+        fault = fault_behind(self.plan.way, self.archive)
+        if fault:
+            return fault
         begin, end = self.plan.way.backup["label"], self.plan.way.segments[-1]
         kind = {"TransactionID": "transaction", "RestorePoint": "restore point"}.get(self.target["type"], "target")
         return Fault("TargetNotFound", f"the archive has no {kind} {self.target.get('value')} between backup {begin} and segment {end}")

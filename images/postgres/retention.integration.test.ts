@@ -117,6 +117,19 @@ describe.runIf(process.getuid?.() === 0)("retention", () => {
     expect(await expire({ head: chain?.head as Backup, dependents: [] })).toEqual({ outcome: "succeeded", removed: 0 });
   });
 
+  test("what an interrupted removal has left of an earlier archive goes, and of the present one nothing does", async () => {
+    const [label = ""] = await labels();
+    const folders = ["archive", "backup"].map((each) => stage.containers.path("store", each, stanza));
+    const shell = (script: string) => stage.containers.run(["bash", "-euc", script]);
+    // pgBackRest removes these files first, and the log last.
+    await shell(`cp -a /tmp/store /tmp/kept; rm /tmp/store/{archive/${stanza}/archive,backup/${stanza}/backup}.info{,.copy}`);
+    expect(await stage.run({ task: "expire", label })).toEqual({ outcome: "succeeded", removed: 0 });
+    expect(folders.map(existsSync)).toEqual([true, true]);
+    expect(await stage.run({ task: "expire", label, currentStanza: "uid-17-2" })).toEqual({ outcome: "succeeded", removed: 0 });
+    expect(folders.map(existsSync)).toEqual([false, false]);
+    await shell("cp -a /tmp/kept/archive /tmp/kept/backup /tmp/store");
+  });
+
   test("the last backup of an earlier archive goes with that archive; the present one's never does", async () => {
     const [forgotten, newest] = (await labels()) as [string, string];
     expect(await stage.run({ task: "expire", label: forgotten })).toMatchObject({ outcome: "succeeded" });
