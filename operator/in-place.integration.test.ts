@@ -174,6 +174,22 @@ test("a Restore that is deleted while everything is secured takes it back; later
   await stage.databases.becomes("AllInstancesReady");
 });
 
+test("while a change is refused, applications are let in again as well when a Restore is taken back", async () => {
+  await using stage = await open("in-place-refusal");
+  const { databases } = stage;
+  await databases.change({ image: "example.invalid/wrong:17" });
+  await stage.end("orders", "trial", "it does not start", 3);
+  await databases.becomes("ChangeRefused");
+  const settings = async () => (await client.get(kinds.configMaps, databases.key("orders-config"))).metadata.annotations?.["config"];
+  const was = await settings();
+  await stage.restore("back", inPlace);
+  await eventually("nobody is let in", 30_000, async () => (await settings())?.includes(JSON.stringify("host all all all reject")));
+  await client.delete(restores, databases.key("back"));
+  await databases.gone(restores, "back");
+  await eventually("applications are let in as before", 30_000, async () => (await settings()) === was);
+  await databases.becomes("ChangeRefused");
+});
+
 test("what can't be replaced is refused before anything changes, with the way out", async () => {
   await using stage = await open("in-place-refused");
   const change = (spec: object) => stage.databases.change(spec);
