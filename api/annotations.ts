@@ -173,6 +173,14 @@ export const noteAnnotations = {
       "Names of settings that must not cause a restart, because a newer operator changed them and no user did. A restart order brings them.",
     byHand: notByHand,
   },
+  beforeClosing: {
+    name: "sampledb.io/before-closing",
+    on: "ConfigMap NAME-config",
+    writtenBy: "the operator",
+    meaning:
+      "`pg_hba` and `synchronous_mode_strict` as they were in these settings before applications were cut off, for a restore in place or a deletion with `Snapshot`. JSON. The operator puts them back when a restore is over or taken back, also while a change of the settings is refused or on trial.",
+    byHand: notByHand,
+  },
   lastPrimary: {
     name: "sampledb.io/last-primary",
     on: "ConfigMap NAME-leader",
@@ -312,6 +320,7 @@ export const majorAnnotation = noteAnnotations.major.name;
 export const settingsSinceAnnotation = noteAnnotations.settingsSince.name;
 export const settingsAskedAnnotation = noteAnnotations.settingsAsked.name;
 export const settingsHeldAnnotation = noteAnnotations.settingsHeld.name;
+export const beforeClosingAnnotation = noteAnnotations.beforeClosing.name;
 export const lastPrimaryAnnotation = noteAnnotations.lastPrimary.name;
 export const namedAnnotation = noteAnnotations.named.name;
 export const formerPolicyAnnotation = noteAnnotations.formerPolicy.name;

@@ -6,6 +6,7 @@ import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups, type Restore, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { bind } from "../controllers/sampledb/foundation/volumes.fixture.ts";
 import { installKinds } from "../controllers/sampledb/stage.fixture.ts";
+import { failure } from "../e2e/faults/answers.ts";
 import { startSuite } from "../e2e/faults/suite.fixture.ts";
 import { TestConnection } from "../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../tools/eventually.ts";
@@ -172,6 +173,40 @@ test("a Restore that is deleted while everything is secured takes it back; later
   await stage.databases.gone(restores, "late");
   expect(await claimed(stage)).toBeUndefined();
   await stage.databases.becomes("AllInstancesReady");
+});
+
+test("the next Restore into the SampleDB begins when the one before has ended, and not already when that has lifted it", async () => {
+  await using stage = await open("in-place-next");
+  const { namespace } = stage.databases;
+  await stage.restore("first", inPlace);
+  await secures(stage, "first");
+  await stage.jobOf("first", "restore", "orders-restore");
+  await stage.end("orders", "restore", filled);
+  const fault = proxy.answer({ verb: "create", resource: "backups", namespace }, failure(500)); // its last write
+  await stage.databases.serves("orders-0");
+  await eventually("it is lifted", 60_000, async () => (await claimed(stage)) === undefined);
+  await stage.restore("second", inPlace);
+  expect(stage.message(await stage.becomes(restores, "second", "DestinationTaken"))).toMatch(/Restore first .* has not ended/);
+  expect(await claimed(stage)).toBeUndefined();
+  fault.remove();
+  await stage.becomes(restores, "first", "RestoreSucceeded");
+  await stage.becomes(restores, "second", "Securing");
+});
+
+test("while a change is refused, applications are let in again as well when a Restore is taken back", async () => {
+  await using stage = await open("in-place-refusal");
+  const { databases } = stage;
+  await databases.change({ image: "example.invalid/wrong:17" });
+  await stage.end("orders", "trial", "it does not start", 3);
+  await databases.becomes("ChangeRefused");
+  const settings = async () => (await client.get(kinds.configMaps, databases.key("orders-config"))).metadata.annotations?.["config"];
+  const was = await settings();
+  await stage.restore("back", inPlace);
+  await eventually("nobody is let in", 30_000, async () => (await settings())?.includes(JSON.stringify("host all all all reject")));
+  await client.delete(restores, databases.key("back"));
+  await databases.gone(restores, "back");
+  await eventually("applications are let in as before", 30_000, async () => (await settings()) === was);
+  await databases.becomes("ChangeRefused");
 });
 
 test("what can't be replaced is refused before anything changes, with the way out", async () => {

@@ -37,7 +37,7 @@ export const restoreReasons = {
   destinationTaken: {
     name: "DestinationTaken",
     where: ["Succeeded", "event"],
-    meaning: `A SampleDB of that name is there, or volumes that one has left, or another Restore makes one. ${untouched} While Succeeded is Unknown, a volume of that name is being deleted, and the Restore begins when it is gone.`,
+    meaning: `A SampleDB of that name is there, or volumes that one has left, or another Restore makes one. ${untouched} While Succeeded is Unknown, a volume of that name is being deleted, or an earlier Restore into the SampleDB has not ended, and the Restore begins when that is over.`,
     wayOut:
       "Make another Restore with another name. To use this name, delete what an earlier SampleDB has left ([how](databases.md#deleting-it)).",
     commands: ["kubectl get sampledbs,restores", `kubectl get pvc --selector=${labelNames.database}=NAME`],

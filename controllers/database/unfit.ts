@@ -22,7 +22,8 @@ export function unfit(asked: Asked, db: SampleDB | undefined): string | undefine
   if (db.spec.powerState === "Hibernated") return `${named} is hibernated: set spec.powerState to Running first`;
   if (!isArchived(db)) return `${named} has no repository, so nothing from before could be brought back: set spec.backup first`;
   const rival = restoreClaimOf(db);
-  const isLeft = db.status?.restore?.phase === "Overwritten";
+  // Of several that follow one that has left the data so, one alone gets it.
+  const isLeft = db.status?.restore?.phase === "Overwritten" && db.status.restore.restoreUID === rival?.uid;
   if (rival && rival.uid !== asked.restore.metadata.uid && !isLeft) return `Restore ${rival.name} replaces the data of ${named} already`;
   if (conditionOf(db.status, conditionTypes.initialized)?.status !== "True") return `${named} has no data yet`;
   return unfitBackup(asked, db);

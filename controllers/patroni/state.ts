@@ -4,7 +4,7 @@
 // Guarantee: every write of Patroni's annotations carries the resourceVersion of the object that was read, so a cache that is behind
 // overwrites nothing.
 // A superuser of the database can write these annotations in Patroni's place: any of them may be missing or wrong.
-import { lastPrimaryAnnotation, namedAnnotation } from "../../api/annotations.ts";
+import { beforeClosingAnnotation, lastPrimaryAnnotation, namedAnnotation } from "../../api/annotations.ts";
 import type { KubeClient } from "../../runtime/kube/client.ts";
 import { keyOf } from "../../runtime/kube/object.ts";
 import { jsonAnnotation } from "../kinds/json-annotation.ts";
@@ -169,6 +169,12 @@ interface SettingsText {
   readonly postgresql: { readonly parameters?: Readonly<Record<string, unknown>>; readonly pg_hba?: readonly string[] };
 }
 
+/** Who is let in, and whether commits wait for a replica also where there is none. */
+interface LetIn {
+  readonly synchronous_mode_strict?: boolean | undefined;
+  readonly pg_hba?: readonly string[] | undefined;
+}
+
 /** NAME-config. */
 export class ClusterSettings extends StateObject {
   /** Whether an instance has made the data. */
@@ -210,14 +216,29 @@ export class ClusterSettings extends StateObject {
     return isSame && !(alone && this.#values.synchronous_mode_strict);
   }
 
-  /** `alone`: an instance without replicas, whose commits must not wait for any. */
-  async letIn(client: KubeClient, lines: readonly string[], { alone }: { readonly alone: boolean }): Promise<void> {
-    const values = {
-      ...this.#values,
-      ...(alone ? { synchronous_mode_strict: false } : {}),
-      postgresql: { ...this.#values.postgresql, pg_hba: lines },
-    };
-    await this.write(client, { [patroniKeys.settings]: JSON.stringify(values) });
+  /**
+   * Lets in those of these lines of pg_hba, and nobody else, until `reopen`. The same write notes what was there before.
+   * `alone`: an instance without replicas, whose commits must not wait for any.
+   */
+  async close(client: KubeClient, lines: readonly string[], { alone }: { readonly alone: boolean }): Promise<void> {
+    const { synchronous_mode_strict, postgresql } = this.#values;
+    const before: LetIn = { synchronous_mode_strict, pg_hba: postgresql?.pg_hba };
+    await this.write(client, {
+      ...this.#withLetIn({ synchronous_mode_strict: alone ? false : synchronous_mode_strict, pg_hba: lines }),
+      [beforeClosingAnnotation]: this.read(beforeClosingAnnotation) ?? JSON.stringify(before), // closed twice: the first note counts
+    });
+  }
+
+  /** Puts back what `close` has noted. Without a note it writes nothing. */
+  async reopen(client: KubeClient): Promise<void> {
+    if (this.read(beforeClosingAnnotation) === undefined) return;
+    const before = jsonAnnotation<LetIn>(this.object, beforeClosingAnnotation);
+    await this.write(client, { ...(before.pg_hba ? this.#withLetIn(before) : {}), [beforeClosingAnnotation]: null });
+  }
+
+  #withLetIn({ synchronous_mode_strict, pg_hba }: LetIn): Readonly<Record<string, string>> {
+    const postgresql = { ...this.#values.postgresql, pg_hba };
+    return { [patroniKeys.settings]: JSON.stringify({ ...this.#values, synchronous_mode_strict, postgresql }) };
   }
 
   /** Lets the next instance make the data. Otherwise it would wait for ever for the instance that set the mark. */

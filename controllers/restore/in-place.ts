@@ -4,19 +4,21 @@ import { restoreInPlaceAnnotation } from "../../api/annotations.ts";
 import { conditionTypes } from "../../api/conditions.ts";
 import { securingPhases } from "../../api/deletion-policy.ts";
 import { reasons } from "../../api/reasons.ts";
-import { keyOf } from "../../runtime/kube/object.ts";
+import { controllerOf, isControlledBy, keyOf } from "../../runtime/kube/object.ts";
 import { isGood } from "../database/backups.ts";
+import { hasEnded } from "../database/ended.ts";
 import { restoreClaim, restoreClaimOf } from "../database/in-place.ts";
 import { targetObjection } from "../database/restore-window.ts";
 import { heldUp, unfit } from "../database/unfit.ts";
-import { safetyBackupName } from "../desired/names.ts";
+import { namesOf, safetyBackupName } from "../desired/names.ts";
+import { secrets } from "../kinds/kubernetes.ts";
 import { backups, type SampleDB, sampledbs } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { createOwn, firstBackup } from "./hand-over.ts";
 import { beginInPlace, followInPlace } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { type Found, findSource, refusedFor } from "./source.ts";
-import { failed, type RestoreState } from "./state.ts";
+import { failed, type RestoreState, waiting } from "./state.ts";
 import { notItsTurn } from "./turn.ts";
 
 export async function goOnInPlace(scope: Scope): Promise<RestoreState> {
@@ -58,12 +60,22 @@ async function claim(scope: Scope): Promise<RestoreState> {
   if (problem !== undefined || !db) return untouched(failed(reasons.destinationUnfit, problem ?? ""));
   const source = allowedSource(scope);
   if (source.kind !== "found") return untouched(source);
-  const waits = await notItsTurn(scope, source);
+  const waits = (await notOver(scope, db)) ?? (await notItsTurn(scope, source));
   if (waits) return waits;
   const { uid, resourceVersion } = db.metadata;
   const annotations = { [restoreInPlaceAnnotation]: restoreClaim({ name: restore.metadata.name, uid: restore.metadata.uid ?? "" }) };
   await client.mergePatch(sampledbs, keyOf(db), { metadata: { uid, resourceVersion, annotations } });
   return securing(scope, db);
+}
+
+/** An earlier Restore lifts the SampleDB before its own end, and until then its objects have the names of this one's. */
+async function notOver({ restore, rivals, client, key }: Scope, db: SampleDB): Promise<RestoreState | undefined> {
+  const until = (what: string) => waiting(reasons.destinationTaken, `${what}: it begins when that is over`);
+  const earlier = rivals.find((rival) => rival.status?.startTime !== undefined && !hasEnded(rival));
+  if (earlier) return until(`Restore ${earlier.metadata.name} into SampleDB ${db.metadata.name} has not ended`);
+  const left = await client.find(secrets, { namespace: key.namespace, name: namesOf(db).restore });
+  if (!left || isControlledBy(left, restore)) return undefined;
+  return until(`Secret ${left.metadata.name} of Restore ${controllerOf(left)?.name} is still there`);
 }
 
 function lost({ restore }: Scope, message: string): RestoreState {
@@ -114,7 +126,9 @@ async function proven(scope: Scope): Promise<RestoreState> {
   const { startTime = "" } = restore.status ?? {};
   if (!db || Date.parse(db.metadata.creationTimestamp ?? "") > Date.parse(startTime))
     return lost(scope, `SampleDB ${restore.spec.destination.sampleDBName} was deleted`);
-  if (isClaimed(db, scope) || db.status?.restore) return { kind: "starting", firstBackupName: undefined, message: toldBy(db) };
+  // The next Restore may have the SampleDB already.
+  if (isClaimed(db, scope) || db.status?.restore?.restoreUID === restore.metadata.uid)
+    return { kind: "starting", firstBackupName: undefined, message: toldBy(db) };
   const serves = conditionOf(db.status, conditionTypes.primaryAvailable);
   if (serves?.status !== "True") {
     const message = `SampleDB ${db.metadata.name} has the restored data; it is not proven before it serves: ${serves?.message}`;

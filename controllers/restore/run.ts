@@ -98,8 +98,11 @@ export function follow({ deps, key, restore }: Scope, run: FoundJob): RestoreSta
 }
 
 export function followInPlace({ deps, restore }: Scope, run: FoundJob, db: SampleDB): RestoreState {
-  const state = stateOf(followRun(deps, run, identityOf(db)));
-  return state.kind === "failed" && neverRan(run, restore.status?.overwriteTime) ? { ...state, untouched: true } : state;
+  const stands = followRun(deps, run, identityOf(db));
+  const state = stateOf(stands);
+  // Never of a Pod that was lost: on a node that only the API server can't reach, a container may have begun to overwrite.
+  const isUntouched = stands.kind === "stuck" && neverRan(run, restore.status?.overwriteTime);
+  return state.kind === "failed" && isUntouched ? { ...state, untouched: true } : state;
 }
 
 function stateOf(stands: RunStanding): RestoreState {

@@ -16,7 +16,9 @@ import { restartWord } from "./restart-word.ts";
 const settlingSeconds = 10;
 
 export const configuration: SampleDBStep = async (scope) => {
-  const { db, choices, objects, findings, observed, deps } = scope;
+  const { db, choices, objects, findings, observed, deps, client } = scope;
+  // A restore has closed the settings. While a change is not accepted, nothing below would let the applications in again.
+  await observed.patroni.settings?.reopen(client);
   const letGo = letGoNow(observed);
   const asked = { db, restart: restartWord(db, observed) };
   const { since, held } = settingsStage(scope, asked);

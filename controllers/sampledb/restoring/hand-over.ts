@@ -28,7 +28,7 @@ export async function startRestored(scope: Scope, told: NonNullable<Findings["re
   const { settings } = observed.patroni;
   // It runs without replicas, so no commit may wait for one. Applications are let in when everything is in its place.
   if (settings && !settings.letsIn(closedAuthentication, { alone: true })) {
-    await settings.letIn(client, closedAuthentication, { alone: true });
+    await settings.close(client, closedAuthentication, { alone: true });
     return true;
   }
   // A Pod of the repository that still serves the former archive would write the new history into it.

@@ -10,8 +10,9 @@ import { ignoreNotFound } from "../../../runtime/kube/errors.ts";
 import { keyOf } from "../../../runtime/kube/object.ts";
 import { hasEnded } from "../../database/ended.ts";
 import { type RestoreClaim, restoreClaim, restoreClaimOf } from "../../database/in-place.ts";
-import { claimName, ordinalOf } from "../../desired/names.ts";
+import { claimName, namesOf, ordinalOf } from "../../desired/names.ts";
 import { safetyBackup } from "../../desired/snapshot.ts";
+import { findJob } from "../../jobs/runner.ts";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "../../kinds/kubernetes.ts";
 import { type Restore, restores } from "../../kinds/sampledb-io.ts";
 import { presentArchive } from "../archive/new-archive.ts";
@@ -157,7 +158,8 @@ async function remove({ client, deps }: Scope, claim: PersistentVolumeClaim, fat
   await client.delete(persistentVolumeClaims, keyOf(claim), { uid: claim.metadata.uid }).catch(ignoreNotFound);
 }
 
-function tellHindrance({ db, deps, findings }: Scope, secured: Secured, told: Told, stored: Told | undefined): void {
+function tellHindrance(scope: Scope, secured: Secured, told: Told, stored: Told | undefined): void {
+  const { db, deps, findings } = scope;
   const { phase, backupName } = told;
   if (phase === "Overwritten") {
     const message = `Restore ${told.restoreName} has failed after it had begun to overwrite the only volume; everything from before is in Backup ${backupName}`;
@@ -167,15 +169,25 @@ function tellHindrance({ db, deps, findings }: Scope, secured: Secured, told: To
   }
   const since = stored?.phase === phase ? db.status?.restore?.sinceTime : undefined;
   const words = isSecuring(phase) ? hindranceOf({ phase, ...secured, errors: [] }, since, deps.now()) : late(phase, since, deps.now());
-  if (words === undefined) return;
+  if (words === undefined || (phase === "Restoring" && hasJob(scope, told))) return;
+  const { namespace } = db.metadata;
+  const [kind, name] = phase === "Restoring" ? ["Restore", told.restoreName] : ["Pod", told.podName];
   const remedy = isSecuring(phase)
-    ? `mend it, and the restore goes on by itself; or take it back: kubectl delete restore ${told.restoreName} --namespace=${db.metadata.namespace}`
-    : `look at Pod ${told.podName}: kubectl describe pod ${told.podName} --namespace=${db.metadata.namespace}`;
+    ? `mend it, and the restore goes on by itself; or take it back: kubectl delete restore ${told.restoreName} --namespace=${namespace}`
+    : `look at ${kind} ${name}: kubectl describe ${kind?.toLowerCase()} ${name} --namespace=${namespace}`;
   findings.blockers.push({ reason: reasons.restoreWaits, message: `${phase}: ${words}; nothing is removed meanwhile`, remedy });
+}
+
+/** A Job takes its time, and its Restore tells how far it is. */
+function hasJob(scope: Scope, { restoreName: name, restoreUID: uid }: Told): boolean {
+  const { db, deps, key } = scope;
+  const restore = restoreOf(scope, { name, uid });
+  return restore !== undefined && findJob(deps.cache, restore, { namespace: key.namespace, name: namesOf(db).restore }) !== undefined;
 }
 
 /** What each of these phases waits for. */
 const lateWords: Partial<Record<RestorePhase, string>> = {
+  Restoring: "the Job that overwrites the volume is not made yet, and its Restore says why",
   Starting: "the restored instance does not lead yet",
   Replacing: "claims of the other instances do not go, because a Pod still names them; if its node is gone for good, delete the Node",
   Reverting: "the claim of the overwritten volume does not go, because a Pod still names it; if its node is gone for good, delete the Node",

@@ -33,7 +33,7 @@ export async function runCutOff(scope: Scope): Promise<void> {
   const { settings } = observed.patroni;
   if (!settings || !observed.primary) return;
   if (!settings.letsIn(closedAuthentication, circumstances(scope)))
-    await settings.letIn(client, closedAuthentication, circumstances(scope));
+    await settings.close(client, closedAuthentication, circumstances(scope));
   const inputs = observed.primary.uid;
   await runJob(jobContext(scope), {
     ...cutOffKey(scope),
