@@ -55,12 +55,27 @@ async function secures(stage: BackupStage, name: string): Promise<string> {
   return safety;
 }
 
+/** As the stage writes it in Patroni's place. */
+const system = "7300000000000000001";
+const letGo = async ({ databases }: BackupStage) =>
+  (await client.get(kinds.configMaps, databases.key("orders-patroni"))).data?.["archive-let-go"];
+
+/** A person gives the archive up, at a name that restored data comes to again. */
+async function dropArchive(stage: BackupStage): Promise<void> {
+  const waits = { waiting: 3, newest: "000000080000000000000042", oldestSeconds: 3600, failure: null, sizeBytes: 10, availableBytes: 1 };
+  stage.databases.archive = { primary: async () => waits, repository: undefined };
+  const order = { metadata: { annotations: { "sampledb.io/drop-archive": await stanza(stage) } } };
+  await client.mergePatch(sampledbs, stage.databases.key("orders"), order);
+  await eventually("the instances are told what is let go", 60_000, () => letGo(stage));
+}
+
 const stanza = async ({ databases }: BackupStage) =>
   (await client.get(kinds.configMaps, databases.key("orders-repository"))).data?.["pgbackrest.conf"]?.match(/^\[(.*-\d+)\]$/m)?.[1];
 
 test("everything is secured, then one volume is overwritten, and the database goes on from it with an archive of its own", async () => {
   await using stage = await open("in-place");
   const { databases } = stage;
+  await dropArchive(stage);
   const former = await stanza(stage);
   await stage.restore("back", inPlace);
   await reaches(stage, "CuttingOff");
@@ -78,13 +93,14 @@ test("everything is secured, then one volume is overwritten, and the database go
   const removed = { metadata: { annotations: { [restoreInPlaceAnnotation]: null } } };
   await client.mergePatch(sampledbs, databases.key("orders"), removed); // by a person: nothing may start now
   await eventually("it is claimed again", 30_000, () => claimed(stage));
-  await stage.end("orders", "restore", filled);
+  await stage.end("orders", "restore", { ...filled, systemIdentifier: system });
   await eventually("a new archive begins", 60_000, async () => ![undefined, former].includes(await stanza(stage)));
-  const restored = { initialize: filled.systemIdentifier };
   await eventually("Patroni knows the identity", 60_000, async () => {
     const { annotations } = (await client.get(kinds.configMaps, databases.key("orders-config"))).metadata;
-    return annotations?.["initialize"] === restored.initialize;
+    return annotations?.["initialize"] === system && annotations["history"] === undefined;
   });
+  await databases.podsAre("orders-0");
+  expect(await letGo(stage)).toBeUndefined(); // before the instance writes a segment
   await databases.serves("orders-0");
   const { status } = await stage.becomes<Restore>(restores, "back", "RestoreSucceeded");
   expect(status).toMatchObject({ safetyBackupName: safety, recoveredToLSN: filled.reachedLSN });

@@ -20,7 +20,8 @@ export const backupReasons = {
   backupWaits: {
     name: "BackupWaits",
     where: ["Succeeded"],
-    meaning: "It has not begun: another Backup of the same SampleDB is under way, or was made earlier. The message names it.",
+    meaning:
+      "It has not begun: another Backup of the same SampleDB is under way, or was made earlier, or a Restore replaces the data. The message names it.",
     wayOut: "Nothing: it begins by itself. To have it sooner, delete the Backup that it waits for.",
     commands: ["kubectl get backups"],
   },

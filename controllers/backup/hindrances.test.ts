@@ -60,6 +60,25 @@ test.each<[string, Partial<Inputs>, "waiting" | "failed", string, RegExp]>([
   expect(hindrance(inputs(more))).toMatchObject({ kind, reason, message: expect.stringMatching(message) });
 });
 
+const annotations = { "sampledb.io/restore-in-place": "back/1b2c3d4e-0000-0000-0000-000000000000" };
+const claimed = sampleDB({ backup: {} }, { annotations });
+const safety = backup("orders-before-1b2c3d4e", { metadata: { creationTimestamp: "2026-05-04T12:00:00Z" } });
+const many = Array.from({ length: mostWaiting }, (_, index) => earlier(`b${index}`));
+
+test("the Backup that a Restore in place waits for begins before those that only wait, however many", () => {
+  expect(hindrance(inputs({ db: claimed, backup: safety, siblings: [...many, safety] }))).toBeUndefined();
+  const runs = earlier("nightly", { status: { startTime: created } });
+  const held = hindrance(inputs({ db: claimed, backup: safety, siblings: [runs, ...many, safety] }));
+  expect(held).toMatchObject({ kind: "waiting", message: "it waits for Backup nightly" });
+});
+
+test("no other one begins meanwhile, unless the SampleDB is deleted for good", () => {
+  const held = hindrance(inputs({ db: claimed, siblings: [...many, own] }));
+  expect(held).toMatchObject({ kind: "waiting", reason: "BackupWaits", message: expect.stringMatching(/^it waits for Restore back,/) });
+  const going = sampleDB({ backup: {} }, { annotations, deletionTimestamp: created });
+  expect(hindrance(inputs({ db: going }))).toBeUndefined(); // its last one: no other gets a SampleDB
+});
+
 test.each([
   ["succeeded", earlier("first", { status: ended("True") })],
   ["failed", earlier("first", { status: ended("False") })],

@@ -3,6 +3,8 @@ import { archiveOffAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
 import { controllerOf } from "../../runtime/kube/object.ts";
 import { hasEnded } from "../database/ended.ts";
+import { restoreClaimOf } from "../database/in-place.ts";
+import { safetyBackupName } from "../desired/names.ts";
 import { isArchived, pgBackRestFile } from "../desired/store.ts";
 import type { Backup } from "../kinds/sampledb-io.ts";
 import type { Scope } from "./scope.ts";
@@ -17,7 +19,7 @@ export const mostWaiting = 20;
 
 type Check = (inputs: Inputs) => BackupState | undefined;
 
-const checks: readonly Check[] = [tooMany, noDatabase, noRepository, othersAhead, noPrimary];
+const checks: readonly Check[] = [tooMany, noDatabase, noRepository, restoreAhead, othersAhead, noPrimary];
 
 export function hindrance(inputs: Inputs): BackupState | undefined {
   for (const check of checks) {
@@ -50,6 +52,13 @@ function noRepository(inputs: Inputs): BackupState | undefined {
   return isOn ? undefined : waitOrFail(inputs, reasons.noRepository, `the repository of SampleDB ${name} is not made yet`);
 }
 
+/** Clients are cut off for the Backup that the Restore waits for: no other one may begin before it. */
+function restoreAhead({ backup, db }: Inputs): BackupState | undefined {
+  const claim = db && db.metadata.deletionTimestamp === undefined ? restoreClaimOf(db) : undefined;
+  if (!db || !claim || backup.metadata.name === safetyBackupName(db, claim.uid)) return undefined;
+  return waiting(reasons.backupWaits, `it waits for Restore ${claim.name}, which replaces the data of SampleDB ${db.metadata.name}`);
+}
+
 function othersAhead(inputs: Inputs): BackupState | undefined {
   const others = ahead(inputs);
   const [next] = others;
@@ -71,11 +80,15 @@ function noPrimary({ db, observed: { primary } }: Inputs): BackupState | undefin
   return waiting(reasons.databaseDown, `SampleDB ${name} ${why}: the backup begins when it does`);
 }
 
-/** Those that were made earlier and are not over. Of a SampleDB that is being deleted, only those that run: no other one begins any more. */
+/**
+ * Those that were made earlier and are not over. Of a SampleDB that is being deleted, or whose data a Restore replaces, only those that run: no
+ * other one begins now.
+ */
 function ahead({ backup, siblings, db }: Inputs) {
   const own = siblings.findIndex(({ metadata }) => metadata.uid === backup.metadata.uid);
   const isOpen = (other: Backup) => !hasEnded(other) && other.metadata.deletionTimestamp === undefined;
-  const mayRun = ({ status }: Backup) => db?.metadata.deletionTimestamp === undefined || status?.startTime !== undefined;
+  const isSecured = db !== undefined && (db.metadata.deletionTimestamp !== undefined || restoreClaimOf(db) !== undefined);
+  const mayRun = ({ status }: Backup) => !isSecured || status?.startTime !== undefined;
   return siblings.slice(0, Math.max(0, own)).filter((other) => isOpen(other) && mayRun(other));
 }
 

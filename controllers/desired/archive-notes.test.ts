@@ -24,7 +24,7 @@ describe("the archive that is wanted", () => {
     ["after archiving was off", repositoryOff(db, 4), { generation: 5 }],
     ["after one was given up", noted({ generation: 2, begun, letGo }), { generation: 2, begun, letGo }],
   ])("%s", (_, config, wanted) => {
-    expect(notesWanted(config)).toEqual({ begun: undefined, letGo: undefined, ...wanted });
+    expect(notesWanted(config, db)).toEqual({ begun: undefined, letGo: undefined, ...wanted });
   });
 
   test.each(["", "[]", "null", "7", `{"because":"Dropped"}`, `{"because":"Whim","at":"2026","former":"x"}`])(
@@ -32,13 +32,19 @@ describe("the archive that is wanted", () => {
     (text) => {
       const { metadata, ...config } = noted({ generation: 2, letGo });
       const annotations = { ...metadata.annotations, "sampledb.io/archive-begun": text, "sampledb.io/archive-let-go": "garbage" };
-      expect(notesWanted({ ...config, metadata: { ...metadata, annotations } })).toEqual({ generation: 2 });
+      expect(notesWanted({ ...config, metadata: { ...metadata, annotations } }, db)).toEqual({ generation: 2 });
     },
   );
 });
 
+test("of an earlier SampleDB of the name nothing is let go: its data may be back as it was before the order", () => {
+  const later = { ...db, metadata: { ...db.metadata, uid: "uid-of-later" } };
+  expect(notesWanted(noted({ generation: 2, begun, letGo }), later)).toEqual({ generation: 2, begun, letGo: undefined });
+});
+
 describe("the next archive", () => {
   const conflict: Begun = { because: "Conflict", at: begun.at, former: "uid-of-orders-17-2" };
+  const restored: Begun = { ...conflict, because: "Restored" };
   const later = { ...letGo, last: "000000010000000000000077" };
   test.each([
     ["after a conflict", { generation: 1 }, conflict, undefined, { generation: 2, begun: conflict }],
@@ -50,6 +56,13 @@ describe("the next archive", () => {
       { generation: 3, begun: conflict, letGo },
     ],
     ["after an order", { generation: 1 }, begun, letGo, { generation: 2, begun, letGo }],
+    [
+      "after a restore: restored data writes smaller names again, and they are archived",
+      { generation: 2, begun, letGo },
+      restored,
+      undefined,
+      { generation: 3, begun: restored },
+    ],
     ["after a second order", { generation: 2, letGo }, begun, later, { generation: 3, begun, letGo: later }],
   ])("%s", (_, present, why, dropped, next) => {
     expect(nextArchive(present, why, dropped)).toEqual(next);

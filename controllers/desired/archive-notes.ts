@@ -39,10 +39,10 @@ export interface ArchiveNotes {
 }
 
 /** The notes of the archive that is wanted now, by the ConfigMap as it is: after archiving was off, of a new one. */
-export function notesWanted(config: ConfigMap | undefined): ArchiveNotes {
+export function notesWanted(config: ConfigMap | undefined, db: Pick<SampleDB, "metadata">): ArchiveNotes {
   const generation = generationNow(config);
   if (!config || isOff(config)) return { generation: generation + 1 };
-  return { generation: Math.max(1, generation), begun: begunOf(config), letGo: letGoOf(config) };
+  return { generation: Math.max(1, generation), begun: begunOf(config), letGo: letGoOf(config, db) };
 }
 
 /** Whether archiving was switched off, or never on. */
@@ -54,9 +54,12 @@ export function generationNow(config: ConfigMap | undefined): number {
   return Number(config?.metadata.annotations?.[archiveGenerationAnnotation] ?? 0);
 }
 
-/** The archive after this one. What is let go stays so: a later order has a greater name. */
+/**
+ * The archive after this one. What is let go stays so: a later order has a greater name. Restored data may write smaller names again, on an
+ * earlier timeline and under the same system identifier, and nobody has let those go.
+ */
 export function nextArchive({ generation, letGo }: ArchiveNotes, begun: Begun, dropped?: LetGo): ArchiveNotes {
-  return { generation: generation + 1, begun, letGo: dropped ?? letGo };
+  return { generation: generation + 1, begun, letGo: begun.because === "Restored" ? undefined : (dropped ?? letGo) };
 }
 
 /**
@@ -86,7 +89,9 @@ function begunOf(config: ConfigMap): Begun | undefined {
   return { because, at, former, ...(typeof lostSince === "string" ? { lostSince } : {}) };
 }
 
-function letGoOf({ metadata: { annotations } }: ConfigMap): LetGo | undefined {
-  const [systemIdentifier, last] = annotations?.[archiveLetGoAnnotation]?.split("/") ?? [];
+/** Of this SampleDB's own archive alone: the data of an earlier one may be back as it was before the order. */
+function letGoOf({ metadata: { annotations } }: ConfigMap, db: Pick<SampleDB, "metadata">): LetGo | undefined {
+  if (!annotations?.[stanzaAnnotation]?.startsWith(`${db.metadata.uid}-`)) return undefined;
+  const [systemIdentifier, last] = annotations[archiveLetGoAnnotation]?.split("/") ?? [];
   return systemIdentifier === undefined || last === undefined ? undefined : { systemIdentifier, last };
 }

@@ -8,7 +8,6 @@ import type { Key } from "../../../runtime/kube/object.ts";
 import type { Resource } from "../../../runtime/kube/resource.ts";
 import { TestConnection } from "../../../runtime/kube/test-connection.fixture.ts";
 import { eventually } from "../../../tools/eventually.ts";
-import { notesWanted } from "../../desired/archive-notes.ts";
 import type { Archived } from "../../desired/store.ts";
 import * as kinds from "../../kinds/kubernetes.ts";
 import { sampledbs } from "../../kinds/sampledb-io.ts";
@@ -25,7 +24,7 @@ const system = "7300000000000000001"; // as the stage writes it in Patroni's pla
 beforeAll(() => installKinds(plane, client));
 
 const config = (stage: DatabaseStage) => client.get(kinds.configMaps, stage.key("orders-repository"));
-const generation = async (stage: DatabaseStage) => notesWanted(await config(stage)).generation;
+const generation = async (stage: DatabaseStage) => Number((await config(stage)).metadata.annotations?.["sampledb.io/archive-generation"]);
 const stanza = async (stage: DatabaseStage, wanted: number) =>
   `${(await client.get(sampledbs, stage.key("orders"))).metadata.uid}-17-${wanted}`;
 const notes = async (stage: DatabaseStage) =>

@@ -19,7 +19,7 @@ export interface PresentArchive {
 export function presentArchive({ db, observed }: Pick<Scope, "db" | "observed">): PresentArchive | undefined {
   const { config } = observed.repository;
   if (!isArchived(db) || !config || isOff(config)) return undefined;
-  const notes = notesWanted(config);
+  const notes = notesWanted(config, db);
   return { db, config, notes, stanza: stanzaOf(db, notes) };
 }
 

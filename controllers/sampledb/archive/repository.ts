@@ -37,7 +37,7 @@ async function keep(scope: Scope, db: Archived): Promise<StepResult> {
   const grown = hasVolume(db) ? await keepClaim(scope, db) : true;
   const made = {
     image: choices.ownImage,
-    archive: notesWanted(observed.repository.config),
+    archive: notesWanted(observed.repository.config, db),
     // Nothing can be pushed without instances. The Pod of a sleeping database would only hold its volume.
     running: db.spec.powerState === "Running" || observed.instances.length > 0,
   };

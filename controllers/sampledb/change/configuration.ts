@@ -3,7 +3,6 @@ import { settingsSinceAnnotation } from "../../../api/annotations.ts";
 import { wanted } from "../../../runtime/controller/kept.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import { isControlledBy } from "../../../runtime/kube/object.ts";
-import type { DatabaseView } from "../../database/view.ts";
 import { type LetGo, notesWanted } from "../../desired/archive-notes.ts";
 import { dynamicConfig, letGoFile, patroniConfig, patroniStates } from "../../desired/configuration.ts";
 import { type Asked, heldSettings, settingsNotes } from "../../desired/held-settings.ts";
@@ -19,7 +18,7 @@ export const configuration: SampleDBStep = async (scope) => {
   const { db, choices, objects, findings, observed, deps, client } = scope;
   // A restore has closed the settings. While a change is not accepted, nothing below would let the applications in again.
   await observed.patroni.settings?.reopen(client);
-  const letGo = letGoNow(observed);
+  const letGo = letGoNow(scope);
   const asked = { db, restart: restartWord(db, observed) };
   const { since, held } = settingsStage(scope, asked);
   if (findings.trial.kind === "accepted") {
@@ -56,14 +55,14 @@ export function unsettledSeconds(settings: ConfigMap | undefined, now: Date): nu
 }
 
 /** Whether Patroni's file of an earlier reconcile is there, this database's own, and tells the same segments to let go. */
-function hasOwnFile({ db, deps, key }: Scope, { data }: ConfigMap): boolean {
+export function hasOwnFile({ db, deps, key }: Scope, { data }: ConfigMap): boolean {
   const file = deps.cache.watched(configMaps).get({ namespace: key.namespace, name: namesOf(db).patroniConfig });
   return isControlledBy(file, db) && file?.data?.[letGoFile] === data?.[letGoFile];
 }
 
 /** Only while the data is that of which a person has let segments go. */
-function letGoNow({ repository, patroni }: DatabaseView): LetGo | undefined {
-  const { letGo } = notesWanted(repository.config);
+export function letGoNow({ db, observed: { repository, patroni } }: Pick<Scope, "db" | "observed">): LetGo | undefined {
+  const { letGo } = notesWanted(repository.config, db);
   return letGo && letGo.systemIdentifier === patroni.settings?.systemIdentifier ? letGo : undefined;
 }
 

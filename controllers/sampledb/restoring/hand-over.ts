@@ -10,6 +10,7 @@ import { forgetHistory } from "../../patroni/state.ts";
 import { beginArchive, presentArchive } from "../archive/new-archive.ts";
 import { applyInstances } from "../instances/instances.ts";
 import type { Findings, Scope } from "../scope.ts";
+import { keepPatroniFile } from "../securing/mending.ts";
 import { isRunning } from "../securing/securing.ts";
 
 /** True where it has written something, and has to look again. */
@@ -25,6 +26,7 @@ export async function startRestored(scope: Scope, told: NonNullable<Findings["re
     return true;
   }
   if (await forgetHistory(client, observed.patroni, { systemIdentifier, primary: podName })) return true;
+  if (await keepPatroniFile(scope)) return true;
   const { settings } = observed.patroni;
   // It runs without replicas, so no commit may wait for one. Applications are let in when everything is in its place.
   if (settings && !settings.letsIn(closedAuthentication, { alone: true })) {
