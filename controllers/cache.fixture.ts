@@ -14,6 +14,7 @@ export function cacheOf(...objects: readonly KubeObject[]): Cache {
     const own = objects.filter(({ kind }) => kind === resource.kind);
     return {
       get: (key: Key) => own.find((object) => keyText(keyOf(object)) === keyText(key)),
+      list: () => own,
       listBy: (index: string, value: string) => own.filter((object) => indexes[index]?.(object).includes(value)),
     };
   };

@@ -12,8 +12,11 @@ import { restoreController } from "../controllers/restore/controller.ts";
 import { DatabaseStage, images } from "../controllers/sampledb/stage.fixture.ts";
 import type { FaultProxy } from "../e2e/faults/fault-proxy.ts";
 import type { KubeClient } from "../runtime/kube/client.ts";
+import type { KubeObject } from "../runtime/kube/object.ts";
+import { namespaced } from "../runtime/kube/resource.ts";
 import { eventually } from "../tools/eventually.ts";
 
+const quotas = namespaced<KubeObject & { readonly spec: object }>("v1", "ResourceQuota", "resourcequotas");
 const plenty: Limits = { backups: 9, restores: 9, perStore: 9 };
 
 type Told = Backup | Restore;
@@ -109,6 +112,15 @@ export class BackupStage implements AsyncDisposable {
   /** The program's last words, as the kubelet would write them. */
   async end(database: string, component: string, words: object | string, exitCode = 0, init?: string): Promise<void> {
     await this.databases.endJob(database, component, exitCode, typeof words === "string" ? words : JSON.stringify(words), init);
+  }
+
+  /** A Secret of the user's, under the name that a run's certificate has. */
+  async occupy(name: string): Promise<void> {
+    await this.client.create(kinds.secrets, { apiVersion: "v1", kind: "Secret", metadata: this.databases.key(name) });
+  }
+
+  async limit(hard: Readonly<Record<string, string>>): Promise<void> {
+    await this.client.create(quotas, { apiVersion: "v1", kind: "ResourceQuota", metadata: this.databases.key("full"), spec: { hard } });
   }
 
   async released(name: string): Promise<void> {

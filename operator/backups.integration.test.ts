@@ -121,6 +121,42 @@ test("deleting a Backup removes the artefact or leaves it, as its policy says; t
   await stage.released("orders-backup");
 });
 
+test("while a Secret of the user's has the name of a run's, the Backup names it; it goes on when that is gone", async () => {
+  await using stage = await open("name-in-the-way");
+  await stage.occupy("orders-backup");
+  await stage.backUp("night");
+  const waits = await stage.becomes(backups, "night", "RunRefused");
+  expect(stage.message(waits)).toMatch(/^Secret name-in-the-way\/orders-backup is there already/);
+  expect(waits.status?.startTime).toBeUndefined();
+  await client.delete(kinds.secrets, stage.databases.key("orders-backup"));
+  await stage.jobOf("night", "backup");
+});
+
+test("while a full quota refuses the Job, the Backup has the API server's words and leaves nothing", async () => {
+  await using stage = await open("quota-full");
+  await stage.limit({ "count/jobs.batch": "0" });
+  await stage.backUp("night");
+  const waits = await stage.becomes(backups, "night", "RunRefused");
+  expect(stage.message(waits)).toMatch(/quota: full/);
+  await stage.released("orders-backup");
+});
+
+test("a Backup that can't be removed for the sake of a name says so, and holds up no Restore", async () => {
+  await using stage = await open("not-removed");
+  await stage.backedUp("old", { deletionPolicy: "Delete" }, "20260504-120000F");
+  await stage.backedUp("new", {}, "20260505-120000F");
+  await stage.occupy("orders-backup");
+  await client.delete(backups, stage.databases.key("old"));
+  await eventually("it says why, and has no claim", 60_000, async () => {
+    const going = await client.get(backups, stage.databases.key("old"));
+    return /Secret not-removed\/orders-backup/.test(stage.message(going)) && going.status?.conditions?.length === 1;
+  });
+  await stage.restore("back", { source: { backupName: "new" }, destination: { type: "New", sampleDBName: "copy" } });
+  await stage.jobOf("back", "restore", "copy-restore");
+  await client.delete(kinds.secrets, stage.databases.key("orders-backup"));
+  await stage.jobOf("old", "expire");
+});
+
 test("a Backup that is deleted while it runs ends its Job", async () => {
   await using stage = await open("cancelled");
   await stage.backUp("night", { deletionPolicy: "Delete" });

@@ -122,6 +122,21 @@ test("nothing goes while a Restore reads, and a Restore waits while something go
   await stage.jobOf("later", "restore", "again-restore");
 });
 
+test("what can't go for the sake of a name says so, and a Restore begins meanwhile", async () => {
+  await using stage = await BackupStage.open("name-taken", client, proxy, keeping(1));
+  await backedUp(stage, "first", labelOf(4));
+  const to = (sampleDBName: string) => ({ source: { sampleDBName: "orders" }, destination: { type: "New", sampleDBName } });
+  await stage.restore("reader", to("copy"));
+  await stage.jobOf("reader", "restore", "copy-restore");
+  await backedUp(stage, "second", labelOf(5));
+  await marked(stage, "first", "BeyondRetention", /when Restore reader is over/);
+  await stage.occupy("orders-backup");
+  await client.delete(restores, stage.databases.key("reader"));
+  await marked(stage, "first", "BeyondRetention", /Secret name-taken\/orders-backup is there already/);
+  await stage.restore("later", to("again"));
+  await stage.jobOf("later", "restore", "again-restore");
+});
+
 test("a Backup that is edited or deleted in the middle of its expiry, and one that the repository refuses to remove, end well", async () => {
   await using stage = await BackupStage.open("in-the-middle", client, proxy, keeping(1));
   await backedUp(stage, "deleted", labelOf(1));

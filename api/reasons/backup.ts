@@ -34,6 +34,14 @@ export const backupReasons = {
       "Nothing: it begins by itself. The operator's flags `--max-concurrent-backups`, `--max-concurrent-restores` and `--max-concurrent-runs-per-store` set the limits.",
     commands: ["kubectl get backups,restores --all-namespaces"],
   },
+  runRefused: {
+    name: "RunRefused",
+    where: ["Succeeded"],
+    meaning:
+      "An object that it needs can't be made: there is one of that name which was not made for it, or the API server refuses it, as where a quota is full. The message has the words. The operator tries again every few seconds, and holds up nobody else's backups and restores meanwhile.",
+    wayOut: "Rename or delete the object that the message names, or raise the quota. It goes on by itself then.",
+    commands: ["kubectl get resourcequotas"],
+  },
   databaseMissing: {
     name: "DatabaseMissing",
     where: ["Succeeded", "event"],

@@ -55,8 +55,11 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   const claimed = await tell(scope, reasons.artefactRemoving, removing, { isClaimed: true });
   const readNow = whyStays((await scope.client.list(restores, { namespace: scope.key.namespace })).items);
   if (readNow) return await tell(scope, reasons.artefactNeeded, readNow);
-  await begin(scope, db, { task: "expire", dependents: dependentsOf(backup, scope.siblings) });
-  return claimed;
+  const begun = await begin(scope, db, { task: "expire", dependents: dependentsOf(backup, scope.siblings) });
+  // No Job, no claim: every Restore from this archive would wait for it. If the cache has not seen the claim yet, the next look takes it back.
+  return begun.kind === "running"
+    ? claimed
+    : await tell(scope, reasons.artefactRemoving, `${removing}; it is tried again: ${wordsOf(begun)}`);
 }
 
 const removing = "what lies in the repository is being removed";

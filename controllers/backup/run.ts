@@ -19,6 +19,7 @@ import { identityOf } from "../desired/identity.ts";
 import { namesOf } from "../desired/names.ts";
 import { ownImage } from "../desired/own-image.ts";
 import { type Archived, isStanza, majorIn, pgBackRestFile, stanzaIn, uidIn } from "../desired/store.ts";
+import { waitingBecause } from "../jobs/refused.ts";
 import { certificateLifetimeMs, followRun, releaseRun } from "../jobs/run.ts";
 import type { FoundJob } from "../jobs/runner.ts";
 import { configMaps, jobs, secrets } from "../kinds/kubernetes.ts";
@@ -37,8 +38,20 @@ export type Task =
   /** `dependents`: Backups that build on it and go with it. */
   | { readonly task: "expire"; readonly dependents: readonly Backup[] };
 
-/** Makes the Job. The certificate and the ConfigMap come first: the Pod mounts them. */
+/** Makes the Job, or says why it can't be made. Then nothing is left: other Backups use the same names. */
 export async function begin(scope: Scope, db: Archived, task: Task): Promise<BackupState> {
+  try {
+    return await make(scope, db, task);
+  } catch (error) {
+    const refused = waitingBecause(error);
+    await release(scope, undefined);
+    scope.deps.permits.giveBack(scope.backup.metadata.uid ?? "");
+    return refused;
+  }
+}
+
+/** The certificate and the ConfigMap come first: the Pod mounts them. */
+async function make(scope: Scope, db: Archived, task: Task): Promise<BackupState> {
   const { backup, objects, deps, repository } = scope;
   const certificate = await deps.authority.certificateForBackup(identityOf(db), certificateLifetimeMs(longestRunSeconds));
   if (!certificate) return waiting(reasons.databaseDown, `the certificates of SampleDB ${db.metadata.name} are not known yet`);
@@ -120,7 +133,7 @@ export function taskOf({ job }: FoundJob): string | undefined {
 }
 
 /** Frees the lock. */
-export async function release(scope: Scope, run: FoundJob): Promise<void> {
+export async function release(scope: Scope, run: FoundJob | undefined): Promise<void> {
   const { namespace } = scope.key;
   const { backup } = namesOf({ metadata: { namespace, name: scope.backup.spec.sampleDBName } });
   await releaseRun(scope, scope.deps, { key: { namespace, name: backup }, owner: scope.backup, run });

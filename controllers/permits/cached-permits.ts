@@ -46,6 +46,10 @@ export class CachedPermits implements Permits {
     return permit;
   }
 
+  giveBack(uid: string): void {
+    this.#granted.delete(uid);
+  }
+
   #running(now: number, own: Operation): Operation[] {
     const all = this.#cache.watched(jobs).list();
     for (const job of all) this.#granted.delete(controllerOf(job)?.uid ?? "");

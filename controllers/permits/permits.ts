@@ -23,4 +23,6 @@ export interface Permits {
    * One that is refused keeps its place in the line while it asks again every few seconds.
    */
   ask(operation: Operation): Promise<Permit>;
+  /** The operation with this uid could not begin after all. It counts as running no more, until it asks again. */
+  giveBack(uid: string): void;
 }

@@ -2,6 +2,7 @@
 import { restoredByAnnotation } from "../../api/annotations.ts";
 import { conditionTypes } from "../../api/conditions.ts";
 import { reasons } from "../../api/reasons.ts";
+import { Occupied } from "../../runtime/controller/objects.ts";
 import { AlreadyExists } from "../../runtime/kube/errors.ts";
 import { isControlledBy, type KubeObject, keyOf } from "../../runtime/kube/object.ts";
 import type { Resource } from "../../runtime/kube/resource.ts";
@@ -48,7 +49,7 @@ export async function createOwn<T extends KubeObject>({ client, restore }: Scope
     if (!(error instanceof AlreadyExists)) throw error;
     const there = await client.get(resource, keyOf(object));
     if (there.metadata.annotations?.[restoredByAnnotation] === restore.metadata.uid) return there;
-    throw new Error(
+    throw new Occupied(
       `${object.kind} ${object.metadata.name} is there already and was not made by this Restore: delete it, and the Restore goes on`,
       { cause: error },
     );

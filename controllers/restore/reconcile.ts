@@ -9,6 +9,7 @@ import { finished, withFinalizer } from "../../runtime/controller/finalizer.ts";
 import { after, awaitChange, type Result } from "../../runtime/controller/result.ts";
 import { hasEnded } from "../database/ended.ts";
 import { targetObjection } from "../database/restore-window.ts";
+import { waitingBecause } from "../jobs/refused.ts";
 import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { taken } from "./destination.ts";
@@ -42,7 +43,11 @@ async function keep(scope: Scope): Promise<Result> {
     if (scope.run) await release(scope);
     return awaitChange;
   }
-  const state = await goOn(scope);
+  const state = await goOn(scope).catch((error: unknown) => {
+    const refused = waitingBecause(error);
+    scope.deps.permits.giveBack(scope.restore.metadata.uid ?? "");
+    return refused;
+  });
   // Before it is told: once the status says failed, nobody looks again, and nothing half-made may be left.
   if (state.kind === "failed" && !isFilled(scope.restore)) await clear(scope);
   await tell(scope, state);

@@ -1,6 +1,7 @@
 // The Job of a Restore: begun, followed, and undone where it failed.
 import { restoredByAnnotation, restoreFoundAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
+import { Occupied } from "../../runtime/controller/objects.ts";
 import { AlreadyExists, Forbidden, Invalid, ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { isControlledBy, type Key, keyOf } from "../../runtime/kube/object.ts";
 import { certificateName } from "../database/certificates.ts";
@@ -88,7 +89,8 @@ async function takeName({ restore, client }: Scope, db: SampleDB): Promise<Resto
 async function writeCertificate({ restore, client }: Scope, db: SampleDB, served: Parameters<typeof restoreSecret>[2]): Promise<void> {
   const secret = restoreSecret(restore, db, served);
   const before = await client.find(secrets, keyOf(secret));
-  if (before && !isControlledBy(before, restore)) throw new Error(`Secret ${before.metadata.name} is there already`);
+  if (before && !isControlledBy(before, restore))
+    throw new Occupied(`Secret ${before.metadata.name} is there already and was not made for this Restore`);
   if (!before) await client.create(secrets, secret);
 }
 
