@@ -4,6 +4,7 @@ import { restoreInPlaceAnnotation } from "../api/annotations.ts";
 import { succeeded } from "../controllers/backup/backup.fixture.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups, type Restore, restores, sampledbs } from "../controllers/kinds/sampledb-io.ts";
+import type { Limits } from "../controllers/permits/turns.ts";
 import { bind } from "../controllers/sampledb/foundation/volumes.fixture.ts";
 import { installKinds } from "../controllers/sampledb/stage.fixture.ts";
 import { failure } from "../e2e/faults/answers.ts";
@@ -26,14 +27,15 @@ const filled = {
 };
 const inPlace = { source: { sampleDBName: "orders" }, destination: { type: "InPlace", sampleDBName: "orders" } };
 
-async function open(namespace: string): Promise<BackupStage> {
-  const stage = await BackupStage.open(namespace, client, proxy);
+async function open(namespace: string, limits?: Limits): Promise<BackupStage> {
+  const stage = await BackupStage.open(namespace, client, proxy, limits && { limits });
   await bind(client, stage.databases.key("data-orders-0"));
   await stage.backedUp("night");
   return stage;
 }
 
 const database = ({ databases }: BackupStage) => client.get(sampledbs, databases.key("orders"));
+const blockers = async (stage: BackupStage) => (await database(stage)).status?.blockers ?? [];
 const claimed = async (stage: BackupStage) => (await database(stage)).metadata.annotations?.[restoreInPlaceAnnotation];
 
 async function reaches(stage: BackupStage, phase: string): Promise<void> {
@@ -150,7 +152,7 @@ describe("a failure", () => {
     expect(stage.message(await stage.becomes(restores, "first", "ArchiveCutShort"))).toContain(`from Backup ${safety}`);
     await reaches(stage, "Overwritten");
     const told = await eventually("it is told", 30_000, async () =>
-      (await database(stage)).status?.blockers?.find(({ reason }) => reason === "DataOverwritten"),
+      (await blockers(stage)).find(({ reason }) => reason === "DataOverwritten"),
     );
     expect(told.remedy).toContain(safety);
     await stage.released("orders-restore");
@@ -189,6 +191,29 @@ test("a Restore that is deleted while everything is secured takes it back; later
   await stage.databases.gone(restores, "late");
   expect(await claimed(stage)).toBeUndefined();
   await stage.databases.becomes("AllInstancesReady");
+});
+
+test("a Restore that is deleted while it waits for its turn, with the instances stopped, lets the database start as it was", async () => {
+  const limits = { backups: 9, restores: 9, perStore: 9 };
+  await using stage = await open("in-place-turn", limits);
+  const { databases } = stage;
+  await stage.restore("back", inPlace);
+  await reaches(stage, "CuttingOff");
+  limits.restores = 0;
+  await secures(stage, "back");
+  await stage.becomes(restores, "back", "WaitsForTurn");
+  await reaches(stage, "Restoring");
+  databases.advanceClock(121);
+  const told = await eventually("it is told", 30_000, async () => (await blockers(stage)).find(({ reason }) => reason === "RestoreWaits"));
+  expect([told.message, told.remedy]).toEqual([
+    expect.stringMatching(/^Restoring: the Job/),
+    expect.stringContaining("describe restore back"),
+  ]);
+  await client.delete(restores, databases.key("back"));
+  await databases.gone(restores, "back");
+  expect(await claimed(stage)).toBeUndefined();
+  await databases.serves("orders-0");
+  await databases.becomes("AllInstancesReady");
 });
 
 test("the next Restore into the SampleDB begins when the one before has ended, and not already when that has lifted it", async () => {

@@ -8,8 +8,8 @@ export const blockerReasons = {
     where: ["blocker"],
     meaning:
       "A restore in place can't go on: the Backup from before can't be made or checked, the Job that overwrites is not made, or the restored instance does not start. The message names the phase and the cause. The operator goes on by itself when the cause is mended.",
-    wayOut: "Mend the cause. Before the phase Restoring, deleting the Restore takes everything back.",
-    commands: ["kubectl get restores", "kubectl delete restore RESTORE   # before the phase Restoring"],
+    wayOut: "Mend the cause. Before the first byte is overwritten, deleting the Restore takes everything back.",
+    commands: ["kubectl get restores", "kubectl delete restore RESTORE   # before the first byte is overwritten"],
   },
   dataOverwritten: {
     name: "DataOverwritten",

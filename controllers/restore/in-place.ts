@@ -36,6 +36,7 @@ export async function goOnInPlace(scope: Scope): Promise<RestoreState> {
 
 /** Asked once more, because the claim was made minutes ago. What is stored then allows the Job. */
 async function mayOverwrite(scope: Scope, db: SampleDB, source: Found | RestoreState): Promise<RestoreState> {
+  if (scope.restore.metadata.deletionTimestamp) return untouched(failed(reasons.restoreLost, "it was deleted"));
   const problem = heldUp(db);
   if (problem !== undefined) return untouched(failed(reasons.destinationUnfit, problem));
   if (source.kind !== "found") return untouched(source);
@@ -144,17 +145,16 @@ function isSecuring(phase: string | undefined): boolean {
 }
 
 /**
- * Whether a Restore that is being deleted may go. While everything is only being secured, the SampleDB is taken back. Later it goes on to its
- * end: half a volume is of use to nobody. The write fails where the phase has changed meanwhile.
+ * Whether a Restore that is being deleted may go. While everything is only being secured, the SampleDB is taken back. The write fails where the
+ * phase has changed meanwhile. Later the Restore stays until the SampleDB is lifted: a SampleDB whose Restore is gone must take its volume for
+ * overwritten. Before the first byte the Restore says that there is none; after it, it goes on to its end: half a volume is of use to nobody.
  */
 export async function letGo(scope: Scope): Promise<boolean> {
   const { restore, destination: db, client } = scope;
   if (!db || !isClaimed(db, scope)) return true;
   const told = db.status?.restore;
   if (told?.phase === "Overwritten") return true;
-  const isOwn = told?.restoreUID === restore.metadata.uid;
-  const mayGoBack = told?.phase === "Restoring" ? restore.status?.overwriteTime === undefined : isSecuring(told?.phase);
-  if (isOwn && !mayGoBack) return false;
+  if (told?.restoreUID === restore.metadata.uid && !isSecuring(told?.phase)) return false;
   const { uid, resourceVersion } = db.metadata;
   const annotations = { [restoreInPlaceAnnotation]: null };
   await client.mergePatch(sampledbs, keyOf(db), { metadata: { uid, resourceVersion, annotations } });
