@@ -157,11 +157,18 @@ test("a Backup that can't be removed for the sake of a name says so, and holds u
   await stage.jobOf("old", "expire");
 });
 
-test("a Backup that is deleted while it runs ends its Job", async () => {
+test("a Backup that is deleted while it runs ends its Job, and what it has copied is removed", async () => {
   await using stage = await open("cancelled");
   await stage.backUp("night", { deletionPolicy: "Delete" });
   await stage.jobOf("night", "backup");
+  const { uid } = (await stage.becomes(backups, "night", "Preparing")).metadata;
   await client.delete(backups, stage.databases.key("night"));
+  await stage.jobOf("night", "expire");
+  const config = await client.get(kinds.configMaps, stage.databases.key("orders-backup"));
+  const run = JSON.parse(config.data?.["run.json"] ?? "");
+  expect(run).toMatchObject({ task: "expire", uid });
+  expect(run.label).toBeUndefined(); // it may be whole, and nobody has told its label
+  await stage.end("orders", "backup", { outcome: "succeeded", removed: 1 });
   await stage.databases.gone(backups, "night");
   await stage.released("orders-backup");
 });

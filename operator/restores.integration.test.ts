@@ -104,6 +104,23 @@ test("a Restore that is deleted while it runs leaves nothing", async () => {
   await stage.released("copy-restore");
 });
 
+test("a new SampleDB that is deleted before it serves is not made again, and its Restore ends", async () => {
+  await using stage = await open("deleted-early");
+  await stage.backedUp("night");
+  await stage.restore("back", toNew({ backupName: "night" }));
+  await stage.jobOf("back", "restore", "copy-restore");
+  await stage.end("copy", "restore", filled);
+  await eventually("all is made, and the status says so", 60_000, async () => {
+    const { status } = await client.get(restores, stage.databases.key("back"));
+    return status?.firstBackupName !== undefined;
+  });
+  await stage.databases.change({ deletionPolicy: "Retain" }, "copy");
+  await client.delete(sampledbs, stage.databases.key("copy"));
+  expect(stage.message(await stage.becomes(restores, "back", "RestoreLost"))).toBe("SampleDB copy was deleted before it served");
+  await stage.databases.gone(sampledbs, "copy");
+  await stage.released("copy-restore");
+});
+
 test("a SampleDB that somebody makes under the name meanwhile gets no instance on the half-filled volume", async () => {
   await using stage = await open("in-between");
   await stage.backedUp("night");

@@ -88,7 +88,7 @@ export const backupReasons = {
   backupStuck: {
     name: "BackupStuck",
     where: ["Succeeded", "event"],
-    meaning: `Its Pod could not start for ten minutes; the message has the words of the scheduler or the kubelet. Nothing was copied. ${nothingLost}`,
+    meaning: `Its Pod could not be made, or could not start, for ten minutes; the message has the words of Kubernetes. Nothing was copied. ${nothingLost}`,
     wayOut: another,
     commands: [pod],
   },
@@ -210,7 +210,7 @@ export const backupReasons = {
     name: "ArtefactNeeded",
     where: ["Succeeded", "event"],
     meaning:
-      "The Backup is being deleted, and can't be removed from the repository: others build on it, a Restore reads it, it is the last good one, or the SampleDB is gone or has no `spec.backup`. The message says which.",
+      "The Backup is being deleted, and can't be removed from the repository: others build on it, a Restore reads it, it is the last good one, or the SampleDB is gone, has no `spec.backup`, or has another repository now. The message says which.",
     wayOut:
       "Delete those that build on it first. For the last good one: make another Backup first. Or set `deletionPolicy` to Retain, and the object goes while the artefact stays.",
     commands: [`kubectl patch backup BACKUP --type=merge --patch='{"spec":{"deletionPolicy":"Retain"}}'`],

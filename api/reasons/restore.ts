@@ -120,7 +120,8 @@ export const restoreReasons = {
   restoreLost: {
     name: "RestoreLost",
     where: ["Succeeded", "event"],
-    meaning: "Its Pod was lost, killed or deleted, or could not start for ten minutes. What was made is removed. The source is as it was.",
+    meaning:
+      "Its Pod was lost, killed or deleted, or could not be made or started for ten minutes: what was made is removed. Or the new SampleDB was deleted before it served. The source is as it was.",
     wayOut: "Make another Restore.",
     commands: [pod],
   },

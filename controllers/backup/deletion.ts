@@ -6,9 +6,8 @@ import { finished } from "../../runtime/controller/finalizer.ts";
 import { after, type Result } from "../../runtime/controller/result.ts";
 import { dependentsOf, hasExpired, readersOf, whyNeeded } from "../database/backups.ts";
 import { namespaceGoes } from "../database/namespace.ts";
-import { isArchived } from "../desired/store.ts";
+import { isArchived, isInRepositoryOf, type ToldPlace } from "../desired/store.ts";
 import { backups, type Restore, restores } from "../kinds/sampledb-io.ts";
-import { hasFailed, hasNothing } from "./retention/beyond.ts";
 import { expired, wordsOf } from "./retention/expiry.ts";
 import { begin, follow, release, taskOf } from "./run.ts";
 import type { Scope } from "./scope.ts";
@@ -23,12 +22,13 @@ const tryAgainSeconds = 60;
 
 export async function deletion(scope: Scope): Promise<Result | typeof finished> {
   const { backup, db, run, lock, deps } = scope;
-  const { label } = backup.status ?? {};
+  const { label, startTime } = backup.status ?? {};
   if (run && taskOf(run) !== "expire") {
-    await release(scope, run); // its Pod is told to end; what it had copied is removed by the next expiry
+    await release(scope, run); // its Pod is told to end; what it has copied is removed next, or stays, as the policy says
     return after(goesSeconds);
   }
-  const hasLeftNothing = label === undefined && !(hasFailed(backup) && !hasNothing(backup) && db && isArchived(db));
+  // Once its Job was made, the repository may have all of it, although no status names it: the Job that removes it looks for its uid.
+  const hasLeftNothing = label === undefined && !(startTime !== undefined && db && isArchived(db));
   const stays = backup.spec.deletionPolicy === "Retain" || hasLeftNothing || hasExpired(backup);
   // In a namespace that goes, no Job can be made, and an object that waits would keep the namespace from going: the artefact stays.
   if (stays || (await namespaceGoes(scope.client, scope.key.namespace))) {
@@ -37,7 +37,7 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     return after(goesSeconds);
   }
   if (run) {
-    const stands = follow(scope, run);
+    const stands = await follow(scope, run);
     if (stands === "expired") {
       await expired(scope); // with the same Job, those may be gone that build on it
       return after(soonSeconds);
@@ -47,6 +47,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
     return await tell(scope, reasons.artefactRemoving, `${removing}; it is tried again: ${wordsOf(stands)}`, { seconds: tryAgainSeconds });
   }
   if (!(db && isArchived(db))) return await tell(scope, reasons.artefactNeeded, unreachable);
+  const { repository } = backup.status ?? {};
+  if (!isInRepositoryOf(db, repository)) return await tell(scope, reasons.artefactNeeded, elsewhere(repository));
   const whyStays = (all: readonly Restore[]) => label && whyNeeded(backup, scope.siblings, readersOf(backup, all));
   const needed = whyStays(deps.cache.watched(restores).list());
   if (needed) return await tell(scope, reasons.artefactNeeded, needed);
@@ -55,7 +57,8 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
   const claimed = await tell(scope, reasons.artefactRemoving, removing, { isClaimed: true });
   const readNow = whyStays((await scope.client.list(restores, { namespace: scope.key.namespace })).items);
   if (readNow) return await tell(scope, reasons.artefactNeeded, readNow);
-  const begun = await begin(scope, db, { task: "expire", dependents: dependentsOf(backup, scope.siblings) });
+  const dependents = dependentsOf(backup, scope.siblings).filter(({ spec }) => spec.deletionPolicy === "Delete");
+  const begun = await begin(scope, db, { task: "expire", dependents });
   // No Job, no claim: every Restore from this archive would wait for it. If the cache has not seen the claim yet, the next look takes it back.
   return begun.kind === "running"
     ? claimed
@@ -65,6 +68,11 @@ export async function deletion(scope: Scope): Promise<Result | typeof finished> 
 const removing = "what lies in the repository is being removed";
 const unreachable =
   "what lies in the repository can't be removed, because the SampleDB is gone or has no spec.backup; set deletionPolicy to Retain to let this object go";
+
+function elsewhere({ s3, volumeClaimName }: Partial<ToldPlace> = {}): string {
+  const place = s3 ? `bucket ${s3.bucket} of ${s3.endpoint}, folder ${s3.prefix}` : `claim ${volumeClaimName}`;
+  return `it lies in ${place}, and the SampleDB has another repository now; set deletionPolicy to Retain to let this object go, and remove what lies there yourself`;
+}
 
 /** Only the conditions change: the rest says what lies in the repository. */
 async function tell(

@@ -46,7 +46,7 @@ async function goOn(scope: Scope): Promise<BackupState> {
   const { backup, db, run } = scope;
   const isAdopted = run !== undefined && taskOf(run) === "adopt";
   if (run) {
-    const stands = follow(scope, run);
+    const stands = await follow(scope, run);
     if (stands !== "lost" && stands !== "expired") return stands;
     if (isAdopted) return failed(reasons.backupLost, "its Pod was lost, and so was the one that looked for what it had made");
     await release(scope, run); // when the Job is gone, the next reconcile asks the repository

@@ -118,8 +118,9 @@ async function writeCertificate({ backup, client, deps }: Scope, db: Archived, s
 }
 
 /** How the Job stands. `lost` where its Pod is gone without a word, or was told to end: then only the repository knows what became of the backup. */
-export function follow({ deps, db }: Scope, run: FoundJob): BackupState | "lost" | "expired" {
-  const stands = followRun(deps, run, db && identityOf(db));
+export async function follow(scope: Scope, run: FoundJob): Promise<BackupState | "lost" | "expired"> {
+  const { deps, db } = scope;
+  const stands = await followRun(scope, deps, run, db && identityOf(db));
   if (stands.kind === "running") return stands;
   if (stands.kind === "stuck") return failed(reasons.backupStuck, stands.message);
   const end = stands.kind === "ended" ? parseRunEnd(stands.words) : undefined;

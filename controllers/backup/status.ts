@@ -3,8 +3,7 @@ import type { BackupStatus } from "../../api/backup.ts";
 import { conditionTypes } from "../../api/conditions.ts";
 import { reasons } from "../../api/reasons.ts";
 import { type ConditionNow, conditionsNow, secondsOnly } from "../../runtime/controller/conditions.ts";
-import { namesOf } from "../desired/names.ts";
-import { type Archived, bucketFolder, bucketOf } from "../desired/store.ts";
+import { type Archived, toldPlaceOf } from "../desired/store.ts";
 import type { Backup } from "../kinds/sampledb-io.ts";
 import type { RunProgress } from "../repository/run-progress.ts";
 import type { RunSuccess } from "./run-end.ts";
@@ -95,9 +94,5 @@ function placeOf(before: BackupStatus | undefined, source: StatusInputs["source"
   }
   if (!source) return {};
   const { db, stanza } = source;
-  const s3 = bucketOf(db);
-  const place = s3
-    ? { s3: { endpoint: s3.endpoint, bucket: s3.bucket, prefix: bucketFolder(db, s3) } }
-    : { volumeClaimName: namesOf(db).repository };
-  return { repository: { stanza, ...place }, sampleDBSpec: { ...db.spec } };
+  return { repository: { stanza, ...toldPlaceOf(db) }, sampleDBSpec: { ...db.spec } };
 }

@@ -54,13 +54,23 @@ function buildsOn(label: string, earlier: string): boolean {
   return before === "" || (own.endsWith("I") && before < own);
 }
 
-/** Restores that are not over and read this Backup, or may choose it. */
-export function readersOf({ metadata, spec }: Backup, restores: readonly Restore[]): Restore[] {
-  const reads = ({ source }: Restore["spec"]) => source.backupName === metadata.name || source.sampleDBName === spec.sampleDBName;
-  return restores.filter((restore) => restore.metadata.namespace === metadata.namespace && reads(restore.spec) && !hasEnded(restore));
+/**
+ * Whether a Restore may still need its source: the repository until the data is whole; and the Backup object until the SampleDB and its first
+ * Backup are made, because the spec is in it. Whether that SampleDB ever serves changes nothing for the source.
+ */
+function isReading(restore: Restore): boolean {
+  const { systemIdentifier, firstBackupName } = restore.status ?? {};
+  const isWhole = systemIdentifier !== undefined && (restore.spec.destination.type === "InPlace" || firstBackupName !== undefined);
+  return !isWhole && !hasEnded(restore);
 }
 
-/** Restores that are not over and read one of these Backups, or anything else of the SampleDB or of the stanza: expiry removes log, too. */
+/** Restores that read this Backup, or may choose it. */
+export function readersOf({ metadata, spec }: Backup, restores: readonly Restore[]): Restore[] {
+  const reads = ({ source }: Restore["spec"]) => source.backupName === metadata.name || source.sampleDBName === spec.sampleDBName;
+  return restores.filter((restore) => restore.metadata.namespace === metadata.namespace && reads(restore.spec) && isReading(restore));
+}
+
+/** Restores that read one of these Backups, or anything else of the SampleDB or of the stanza: expiry removes log, too. */
 export function readersOfChain([head, ...others]: readonly [Backup, ...Backup[]], restores: readonly Restore[]): Restore[] {
   const { stanza } = head.status?.repository ?? {};
   const ofStanza = restores.filter(
@@ -68,7 +78,7 @@ export function readersOfChain([head, ...others]: readonly [Backup, ...Backup[]]
       restore.metadata.namespace === head.metadata.namespace &&
       restore.spec.source.repository !== undefined &&
       restore.spec.source.repository.stanza === stanza &&
-      !hasEnded(restore),
+      isReading(restore),
   );
   return [...new Set([...[head, ...others].flatMap((backup) => readersOf(backup, restores)), ...ofStanza])];
 }
@@ -76,9 +86,11 @@ export function readersOfChain([head, ...others]: readonly [Backup, ...Backup[]]
 /** Why the artefact must stay, with the way out. Asked at admission, and again by the controller. */
 export function whyNeeded(backup: Backup, siblings: readonly Backup[], readers: readonly Restore[]): string | undefined {
   const stays = ({ metadata }: Backup) => metadata.deletionTimestamp === undefined && metadata.uid !== backup.metadata.uid;
+  // Of one that goes with the policy Retain, the artefact stays, and is worth nothing without what it builds on.
+  const needsIt = (other: Backup) => stays(other) || other.spec.deletionPolicy === "Retain";
   const wayOut = "or set deletionPolicy to Retain, and what lies in the repository stays";
   const names = (objects: readonly (Backup | Restore)[]) => objects.map(({ metadata }) => metadata.name).join(", ");
-  const dependents = dependentsOf(backup, siblings).filter(stays);
+  const dependents = dependentsOf(backup, siblings).filter(needsIt);
   if (dependents.length > 0) return `these Backups build on it: ${names(dependents)}; delete them first, ${wayOut}`;
   if (readers.length > 0) return `these Restores read it, or may: ${names(readers)}; wait until they are over, ${wayOut}`;
   const isLast = isGood(backup) && !siblings.some((other) => stays(other) && isGood(other));

@@ -1,6 +1,6 @@
 // Where the repository of a SampleDB lies, a volume or a bucket: pgBackRest's settings for it, and the mounts of a Pod that works on it.
 import type { Deployment } from "../kinds/kubernetes.ts";
-import type { SampleDB } from "../kinds/sampledb-io.ts";
+import type { Backup as BackupObject, SampleDB } from "../kinds/sampledb-io.ts";
 import { namesOf } from "./names.ts";
 
 type Backup = NonNullable<SampleDB["spec"]["backup"]>;
@@ -52,6 +52,27 @@ export function placeOf(db: Archived): Place {
     claimName: namesOf(db).repository,
     encryptionSecretName: db.spec.backup.encryptionSecretName,
   };
+}
+
+/** As the status of a Backup tells it. */
+export type ToldPlace = NonNullable<NonNullable<BackupObject["status"]>["repository"]>;
+
+export function toldPlaceOf(db: Archived): Pick<ToldPlace, "s3" | "volumeClaimName"> {
+  const s3 = bucketOf(db);
+  if (!s3) return { volumeClaimName: namesOf(db).repository };
+  return { s3: { endpoint: s3.endpoint, bucket: s3.bucket, prefix: bucketFolder(db, s3) } };
+}
+
+/**
+ * Not so once `spec.backup` was removed and set up with another place. Where the status tells no place, it is this one. The folder of an earlier
+ * SampleDB of the name is beside the present one, and within reach.
+ */
+export function isInRepositoryOf(db: Archived, told: ToldPlace | undefined): boolean {
+  if (!told) return true;
+  const uid = isStanza(told.stanza) ? uidIn(told.stanza) : db.metadata.uid;
+  const { s3, volumeClaimName } = toldPlaceOf({ ...db, metadata: { ...db.metadata, ...(uid === undefined ? {} : { uid }) } });
+  if (told.s3) return told.s3.endpoint === s3?.endpoint && told.s3.bucket === s3?.bucket && told.s3.prefix === s3?.prefix;
+  return told.volumeClaimName === undefined || told.volumeClaimName === volumeClaimName;
 }
 
 /** Without keys: the programs add those from the mounted files. */

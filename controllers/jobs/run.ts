@@ -8,10 +8,11 @@ import type { Authority } from "../database/authority.ts";
 import { lostNode } from "../database/instance.ts";
 import type { DatabaseIdentity } from "../desired/identity.ts";
 import type { Images } from "../desired/own-image.ts";
-import { configMaps, secrets } from "../kinds/kubernetes.ts";
+import { configMaps, type Pod, secrets } from "../kinds/kubernetes.ts";
 import type { Patience } from "../patience.ts";
 import type { BackgroundQuestions } from "../repository/background-questions.ts";
 import { type ProgressQuestion, phases, type RunProgress } from "../repository/run-progress.ts";
+import { lastWarning } from "./last-warning.ts";
 import { outcomeOf } from "./outcome.ts";
 import { type FoundJob, removeJob } from "./runner.ts";
 
@@ -38,7 +39,10 @@ export type RunStanding =
 
 type Phase = (typeof phases)[keyof typeof phases];
 
-/** A Pod that can't start for this long waits for a person. */
+/**
+ * A Pod that can't start for this long waits for a person. Generous, because nothing tells a long pull of the image, or a volume that is still
+ * attached to a lost node (Kubernetes waits for six minutes), from a Pod that never starts.
+ */
 const longestStuckSeconds = 600;
 /** A node may be back after a moment. Together with what Kubernetes takes to notice, less than two minutes. */
 const lostSeconds = 40;
@@ -50,7 +54,12 @@ export function certificateLifetimeMs(longestSeconds: number): number {
 }
 
 /** `database`: whose authority the Pod's certificate is of. Where it is gone, nobody can be asked how far the run is. */
-export function followRun(deps: RunDependencies, { job, pod }: FoundJob, database: DatabaseIdentity | undefined): RunStanding {
+export async function followRun(
+  { client }: Pick<Request, "client">,
+  deps: RunDependencies,
+  { job, pod }: FoundJob,
+  database: DatabaseIdentity | undefined,
+): Promise<RunStanding> {
   const now = deps.now();
   const lostId = `${job.metadata.uid}/lost`;
   const outcome = outcomeOf(job, pod, now);
@@ -61,12 +70,15 @@ export function followRun(deps: RunDependencies, { job, pod }: FoundJob, databas
         return deps.patience.seconds(lostId) < lostSeconds ? preparing(message) : { kind: "lost", message };
       }
       deps.patience.end(lostId);
+      if (!hasStarted(pod) && deps.patience.seconds(`${job.metadata.uid}/starts`) > longestStuckSeconds)
+        return { kind: "stuck", message: `${pod ? "its Pod does not start" : "it gets no Pod"}: ${await lastWarning(client, pod ?? job)}` };
       const progress =
         database && deps.progress.look(job.metadata.uid ?? "", deps.progressQuestion(database, pod), askAgainSeconds)?.answer;
       return { kind: "running", ...phases[progress?.phase ?? "Preparing"], progress };
     }
     case "stuck": {
-      const seconds = (now.getTime() - Date.parse(job.metadata.creationTimestamp ?? "")) / 1000;
+      // Of a run that is hours old, the Pod may be new: Kubernetes makes another one when a node is drained.
+      const seconds = (now.getTime() - Date.parse((pod ?? job).metadata.creationTimestamp ?? "")) / 1000;
       const message = `its Pod does not start: ${outcome.problem.message || outcome.problem.reason}`;
       return seconds > longestStuckSeconds ? { kind: "stuck", message } : preparing(message);
     }
@@ -77,6 +89,15 @@ export function followRun(deps: RunDependencies, { job, pod }: FoundJob, databas
     case "failed":
       return { kind: "ended", words: outcome.message };
   }
+}
+
+/** A program has run in it, ours or one that a webhook has added. */
+function hasStarted(pod: Pod | undefined): boolean {
+  const { phase = "Pending", initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {};
+  const ran = [...initContainerStatuses, ...containerStatuses].some(
+    ({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated,
+  );
+  return ran || phase !== "Pending";
 }
 
 const preparing = (message: string): RunStanding => ({ kind: "running", ...phases.Preparing, message });

@@ -28,17 +28,26 @@ export async function handOver(scope: Scope, { spec }: Found, systemIdentifier: 
   const made = await createOwn(scope, sampledbs, restoredDatabase(restore.metadata.uid ?? "", db));
   const first = spec.backup ? firstBackup(restore.metadata.uid ?? "", made) : undefined;
   if (first) await createOwn(scope, backups, first);
-  const firstBackupName = first?.metadata.name;
+  return standing(made, first?.metadata.name);
+}
+
+/** All is made, and the status says so: nothing is made a second time, and nothing of the source is needed any more. */
+export async function followStart({ restore, client, key }: Scope, firstBackupName: string): Promise<RestoreState> {
+  const name = restore.spec.destination.sampleDBName;
+  const made = await client.find(sampledbs, { namespace: key.namespace, name }); // read live: the cache may be behind the hand-over
+  return made && made.metadata.annotations?.[restoredByAnnotation] === restore.metadata.uid
+    ? standing(made, firstBackupName)
+    : failed(reasons.restoreLost, `SampleDB ${name} was deleted before it served`);
+}
+
+function standing({ metadata: { name }, status }: SampleDB, firstBackupName: string | undefined): RestoreState {
   const serves =
-    conditionOf(made.status, conditionTypes.primaryAvailable)?.status === "True" &&
-    conditionOf(made.status, conditionTypes.initialized)?.status === "True";
+    conditionOf(status, conditionTypes.primaryAvailable)?.status === "True" &&
+    conditionOf(status, conditionTypes.initialized)?.status === "True";
   if (serves) return { kind: "succeeded", firstBackupName };
-  const ready = conditionOf(made.status, conditionTypes.ready);
-  return {
-    kind: "starting",
-    firstBackupName,
-    message: ready ? `SampleDB ${db.metadata.name}: ${ready.reason}: ${ready.message}` : "the SampleDB is made",
-  };
+  const ready = conditionOf(status, conditionTypes.ready);
+  const message = ready ? `SampleDB ${name}: ${ready.reason}: ${ready.message}` : "the SampleDB is made";
+  return { kind: "starting", firstBackupName, message };
 }
 
 /** Creates it, or takes the one that this Restore created before. */

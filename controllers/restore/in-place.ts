@@ -27,7 +27,7 @@ export async function goOnInPlace(scope: Scope): Promise<RestoreState> {
   if (!db || !isClaimed(db, scope)) return await claim(scope);
   const told = db.status?.restore;
   if (told?.restoreUID !== restore.metadata.uid || told?.phase !== "Restoring") return securing(scope, db);
-  if (run) return outcome(scope, db, followInPlace(scope, run, db));
+  if (run) return outcome(scope, db, await followInPlace(scope, run, db));
   const source = allowedSource(scope);
   if (restore.status?.overwriteTime === undefined) return outcome(scope, db, await mayOverwrite(scope, db, source));
   if (source.kind !== "found") return outcome(scope, db, source);

@@ -44,7 +44,7 @@ async function ask(scope: Scope, unread: Unread): Promise<RestoreState> {
     case "stranded":
       return looking("a Pod looks into the repository");
     case "stuck": {
-      const seconds = (deps.now().getTime() - Date.parse(run?.job.metadata.creationTimestamp ?? "")) / 1000;
+      const seconds = (deps.now().getTime() - Date.parse((run?.pod ?? run?.job)?.metadata.creationTimestamp ?? "")) / 1000;
       const message = `the Pod that looks into the repository does not start: ${outcome.problem.message || outcome.problem.reason}`;
       return seconds > longestStuckSeconds ? failed(reasons.restoreLost, message) : looking(message);
     }

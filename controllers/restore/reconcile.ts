@@ -13,7 +13,7 @@ import { waitingBecause } from "../jobs/refused.ts";
 import { type Restore, restores } from "../kinds/sampledb-io.ts";
 import { conditionOf } from "../telling/events.ts";
 import { taken } from "./destination.ts";
-import { handOver } from "./hand-over.ts";
+import { followStart, handOver } from "./hand-over.ts";
 import { goOnInPlace, letGo } from "./in-place.ts";
 import { look } from "./look.ts";
 import { begin, follow, release, undo } from "./run.ts";
@@ -60,9 +60,11 @@ async function goOn(scope: Scope): Promise<RestoreState> {
   if (violations.length > 0)
     return failed(reasons.invalidSpec, describeViolations(violations), { untouched: restore.status?.overwriteTime === undefined });
   if (isInPlace(restore)) return await goOnInPlace(scope);
+  const { firstBackupName } = restore.status ?? {};
+  if (isFilled(restore) && firstBackupName !== undefined) return await followStart(scope, firstBackupName);
   const looking = await look(scope);
   if (looking) return looking;
-  if (run && !isFilled(restore)) return follow(scope, run);
+  if (run && !isFilled(restore)) return await follow(scope, run);
   const hasBegun = restore.status?.startTime !== undefined;
   if (hasBegun && !isFilled(restore)) return failed(reasons.restoreLost, "its Job was deleted");
   const occupied = isFilled(restore) || run ? undefined : taken(scope);

@@ -94,13 +94,15 @@ async function writeCertificate({ restore, client }: Scope, db: SampleDB, served
   if (!before) await client.create(secrets, secret);
 }
 
-export function follow({ deps, key, restore }: Scope, run: FoundJob): RestoreState {
+export async function follow(scope: Scope, run: FoundJob): Promise<RestoreState> {
+  const { deps, key, restore } = scope;
   const database = { ...key, name: restore.spec.destination.sampleDBName, uid: restore.metadata.uid ?? "" };
-  return stateOf(followRun(deps, run, database));
+  return stateOf(await followRun(scope, deps, run, database));
 }
 
-export function followInPlace({ deps, restore }: Scope, run: FoundJob, db: SampleDB): RestoreState {
-  const stands = followRun(deps, run, identityOf(db));
+export async function followInPlace(scope: Scope, run: FoundJob, db: SampleDB): Promise<RestoreState> {
+  const { deps, restore } = scope;
+  const stands = await followRun(scope, deps, run, identityOf(db));
   const state = stateOf(stands);
   // Never of a Pod that was lost: on a node that only the API server can't reach, a container may have begun to overwrite.
   const isUntouched = stands.kind === "stuck" && neverRan(run, restore.status?.overwriteTime);
@@ -118,11 +120,11 @@ function stateOf(stands: RunStanding): RestoreState {
 /** Only of the first Pod of the first Job: what an earlier one has done, nobody knows. */
 function neverRan({ job, pod }: FoundJob, begun: string | undefined): boolean {
   const at = (time: string | undefined) => Date.parse(time ?? "");
-  const isFirst =
-    at(job.metadata.creationTimestamp) - at(begun) < firstJobMs &&
-    at(pod?.metadata.creationTimestamp) - at(job.metadata.creationTimestamp) < firstPodMs;
+  const { creationTimestamp } = job.metadata;
+  const isFirst = pod ? at(pod.metadata.creationTimestamp) - at(creationTimestamp) < firstPodMs : !job.status?.failed;
   const containers = [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])];
-  return isFirst && !containers.some(({ state, lastState }) => state?.running || state?.terminated || lastState?.terminated);
+  const isFirstJob = at(creationTimestamp) - at(begun) < firstJobMs;
+  return isFirstJob && isFirst && !containers.some(({ state, lastState }) => state?.running || state?.terminated || lastState?.terminated);
 }
 
 /** Removes the Job with its ConfigMap and its certificate. */

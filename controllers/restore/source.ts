@@ -73,7 +73,7 @@ function placed(seen: Seen, db: Archived, which: Pick<RestoreSource, "stanza" | 
   const problem = place.s3 ? undefined : foreignClaim(seen, place.claimName, db);
   if (problem) return problem;
   const beside = !place.s3 && seen.repositoryRuns(db.metadata.name) ? db.metadata.name : undefined;
-  return destined(seen, { ...which, place, beside }, spec);
+  return destined(seen, { ...which, place, beside }, spec, db.metadata.name);
 }
 
 /** Only a claim that the operator made as a repository: a Restore must not mount any volume of the namespace. */
@@ -93,7 +93,7 @@ function fromRepository(seen: Seen, repository: Repository): Found | Unread | Re
   if (from === "FromRepository" && !status?.sampleDBSpec) return { kind: "unread", source };
   const spec = checkedSpec(status?.sampleDBSpec ?? specOfOverrides(seen.restore, stanza), "the spec in the repository");
   if ("kind" in spec) return spec;
-  return destined(seen, source, spec.backup ? { ...spec, backup: archiveBeside(repository, spec.backup) } : spec);
+  return destined(seen, source, spec.backup ? { ...spec, backup: archiveBeside(repository, spec.backup) } : spec, database);
 }
 
 /** Undefined where the overrides do not say how large the volumes are. */
@@ -130,16 +130,21 @@ function checkedSpec(value: unknown, what: string): Spec | ReturnType<typeof fai
   return parsed.data as Spec;
 }
 
-/** The spec of the new SampleDB: that of the backup, with the overrides, and without what would run or hold it up again. */
-function destined({ restore }: Seen, source: RestoreSource, packed: Spec): Found | RestoreState {
+/**
+ * The spec of the new SampleDB: that of the backup, with the overrides, and without what would run or hold it up again. `name` is the source's;
+ * a bucket does not tell it. A copy under another name has plain Services: types and annotations of the source's may have a load balancer and a
+ * host name made, to which applications of the source would then come.
+ */
+function destined({ restore }: Seen, source: RestoreSource, packed: Spec, name: string | undefined): Found | RestoreState {
   const { overrides = {} } = restore.spec.destination;
-  const { paused: _, bootstrap, ...kept } = packed;
+  const { paused: _, bootstrap, services, ...kept } = packed;
   const { scripts: __, ...made } = bootstrap; // what they did is in the data
   const { storage, ...others } = overrides;
   // With one instance there is no replica that a commit could wait for.
   const alone = overrides.replicas === 1 && packed.synchronousReplication === "Required" ? { synchronousReplication: "Preferred" } : {};
   const spec = sampleDBSpec.safeParse({
     ...kept,
+    ...(services && name === restore.spec.destination.sampleDBName ? { services } : {}),
     ...others,
     ...alone,
     bootstrap: made,

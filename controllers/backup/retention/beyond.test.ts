@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { sampleDB } from "../../desired/sampledb.fixture.ts";
+import { type Archived, toldPlaceOf } from "../../desired/store.ts";
 import type { Backup } from "../../kinds/sampledb-io.ts";
 import { backup, ended } from "../backup.fixture.ts";
 import { made, other, type Short, uid } from "./backups.fixture.ts";
-import { goingOf, type Policy } from "./beyond.ts";
+import { goingFrom, goingOf, type Policy } from "./beyond.ts";
 
 const full = (name: string, day: number, more: Partial<Short> = {}): Short => ({ name, day, ...more });
 const names = (policy: Policy, all: readonly Backup[]) =>
@@ -83,4 +85,22 @@ test.each<[string, Policy, readonly Short[], Readonly<Record<string, boolean>>]>
 ])("%s: that is told apart", (_, policy, all, wanted) => {
   const found = goingOf(policy, uid, made(policy, ...all)).map(({ head, byNewBackup }) => [head.metadata.name, byNewBackup]);
   expect(Object.fromEntries(found)).toEqual(wanted);
+});
+
+test("what lies in another repository than the present one is not reached: it stays, and counts for nothing", () => {
+  const s3 = { endpoint: "https://s3.example.com", bucket: "new", region: "eu", credentialsSecretName: "keys" };
+  const retention = { fullBackupCount: 1 };
+  const at = (repository: object) => sampleDB({ backup: { retention, repository } as object }, { uid }) as Archived;
+  const [bucket, otherBucket, volume] = [at({ s3 }), at({ s3: { ...s3, bucket: "old" } }), at({ volume: {} })];
+  const all = made(retention, ...days(0, 1, 2));
+  const lying = (...places: readonly Archived[]) =>
+    all.map((each, index): Backup => {
+      const { stanza = "" } = each.status?.repository ?? {};
+      return { ...each, status: { ...each.status, repository: { stanza, ...toldPlaceOf(places[index] ?? bucket) } } };
+    });
+  const going = (...places: readonly Archived[]) => goingFrom(bucket, lying(...places)).map(({ head }) => head.metadata.name);
+  expect(going(bucket, bucket, bucket)).toEqual(["f0", "f1"]);
+  expect(going(otherBucket, bucket, bucket)).toEqual(["f1"]);
+  expect(going(volume, bucket, bucket)).toEqual(["f1"]);
+  expect(going(otherBucket, volume, bucket)).toEqual([]);
 });

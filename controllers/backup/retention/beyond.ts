@@ -1,6 +1,6 @@
 // Which Backups go by `spec.backup.retention`. Pure functions of the policy and the Backups: docs/designs/0010-retention.md.
 import { isFull, isGood } from "../../database/backups.ts";
-import { uidIn } from "../../desired/store.ts";
+import { type Archived, isInRepositoryOf, uidIn } from "../../desired/store.ts";
 import type { Backup, SampleDB } from "../../kinds/sampledb-io.ts";
 
 export type Policy = NonNullable<SampleDB["spec"]["backup"]>["retention"];
@@ -36,6 +36,12 @@ export function goingOf(policy: Policy, uid: string, backups: readonly Backup[])
     dependents: (chains.get(chainName(head)) ?? []).filter((backup) => backup !== head),
     byNewBackup: former.every((going) => going.has(head)) && !withoutNewest.has(head),
   }));
+}
+
+/** The same, by the SampleDB's own policy. The operator reaches nothing in a repository that it had before: that stays. */
+export function goingFrom(db: Archived, backups: readonly Backup[]): Going[] {
+  const reached = backups.filter(({ status }) => isInRepositoryOf(db, status?.repository));
+  return goingOf(db.spec.backup.retention, db.metadata.uid ?? "", reached);
 }
 
 /** The oldest first. `good`: those that count, in the order of their end. An undefined policy keeps everything. */

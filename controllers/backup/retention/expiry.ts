@@ -13,7 +13,7 @@ import { type Backup, backups, type Restore, restores } from "../../kinds/sample
 import { begin, follow, release, taskOf } from "../run.ts";
 import type { Scope } from "../scope.ts";
 import type { BackupState } from "../state.ts";
-import { type Going, goingOf, hasNothing } from "./beyond.ts";
+import { type Going, goingFrom, hasNothing } from "./beyond.ts";
 import { type MarkReason, mark, markOf, secondsUntilDue, unmark, whyGoing } from "./mark.ts";
 
 /** The lock is free again, or a Restore is over. */
@@ -42,7 +42,7 @@ export async function retention(scope: Scope): Promise<Result> {
 /** The chain that goes and that this Backup belongs to. */
 function goingIn({ backup }: Scope, db: Archived, all: readonly Backup[]): Going | undefined {
   const isOwn = ({ metadata }: Backup) => metadata.uid === backup.metadata.uid;
-  return goingOf(db.spec.backup.retention, db.metadata.uid ?? "", all).find((chain) => isOwn(chain.head) || chain.dependents.some(isOwn));
+  return goingFrom(db, all).find((chain) => isOwn(chain.head) || chain.dependents.some(isOwn));
 }
 
 /** Leaves an existing mark as it is: the notice counts from its lastTransitionTime. */
@@ -66,7 +66,7 @@ async function expire(scope: Scope, db: Archived, going: Going): Promise<Result>
     for (const each of chain) await mark(scope, each, reason, message);
     return after(lookAgainSeconds);
   };
-  const first = goingOf(db.spec.backup.retention, db.metadata.uid ?? "", scope.siblings).find((other) => isDue(scope, other));
+  const first = goingFrom(db, scope.siblings).find((other) => isDue(scope, other));
   if (first && first.head.metadata.uid !== backup.metadata.uid)
     return await wait(reasons.beyondRetention, `${why}: it goes after Backup ${first.head.metadata.name}`);
   if (lock) return await wait(reasons.beyondRetention, `${why}: it goes when Job ${lock.metadata.name} has ended`);
@@ -100,7 +100,7 @@ function isDue({ siblings, deps }: Scope, { head, byNewBackup }: Going): boolean
 
 async function followExpiry(scope: Scope, run: NonNullable<Scope["run"]>): Promise<Result> {
   const { backup, deps } = scope;
-  const stands = follow(scope, run);
+  const stands = await follow(scope, run);
   if (stands === "expired") return await expired(scope);
   if (stands !== "lost" && stands.kind === "running") return after(lookAgainSeconds);
   const message = `it could not be removed from the repository: ${wordsOf(stands)}`;

@@ -1,10 +1,11 @@
-// Blockers for Pods that a StatefulSet or a Job can't make, because a quota or an admission rule refuses them. Only Events say so.
+// Blockers for Pods that a StatefulSet or a Job can't make, because a quota or an admission rule refuses them.
 import { reasons } from "../../../api/reasons.ts";
 import { done, doneUntil } from "../../../runtime/controller/steps.ts";
 import type { KubeObject } from "../../../runtime/kube/object.ts";
+import { lastWarning } from "../../jobs/last-warning.ts";
 import { jobFailed, jobSucceeded } from "../../jobs/outcome.ts";
 import { newestPod } from "../../jobs/runner.ts";
-import { events, type Job, jobs, type StatefulSet } from "../../kinds/kubernetes.ts";
+import { type Job, jobs, type StatefulSet } from "../../kinds/kubernetes.ts";
 import { byDatabase } from "../../watches.ts";
 import type { SampleDBStep, Scope } from "../scope.ts";
 
@@ -21,7 +22,7 @@ export const podShortage: SampleDBStep = async (scope) => {
     const { kind, metadata } = object;
     findings.blockers.push({
       reason: reasons.podRefused,
-      message: `${kind} ${metadata.name} can't make a Pod: ${await lastWarning(scope, object)}`,
+      message: `${kind} ${metadata.name} can't make a Pod: ${await lastWarning(scope.client, object)}`,
       remedy: `raise the quota or change the rule that refuses it; kubectl describe ${kind.toLowerCase()} ${metadata.name} tells more`,
     });
   }
@@ -41,14 +42,6 @@ function makersOf({ observed: { statefulSet, instances }, deps: { cache }, key: 
     ...(statefulSet ? [{ object: statefulSet, isShort: instances.length < (statefulSet.spec?.replicas ?? 0) }] : []),
     ...ofDatabase.map((job) => ({ object: job, isShort: isShort(job) })),
   ];
-}
-
-async function lastWarning({ client, key: { namespace } }: Scope, object: KubeObject): Promise<string> {
-  const fieldSelector = `regarding.uid=${uidOf(object)},type=Warning`;
-  const { items } = await client.list(events, { namespace, fieldSelector });
-  const time = (event: (typeof items)[number]) => event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime ?? "";
-  const newest = items.toSorted((a, b) => time(b).localeCompare(time(a)))[0];
-  return newest?.note ?? "no reason was given yet";
 }
 
 function uidOf({ metadata: { uid = "" } }: KubeObject): string {
