@@ -114,9 +114,13 @@ export class BackupStage implements AsyncDisposable {
     await this.databases.endJob(database, component, exitCode, typeof words === "string" ? words : JSON.stringify(words), init);
   }
 
-  /** A Secret of the user's, under the name that a run's certificate has. */
-  async occupy(name: string): Promise<void> {
-    await this.client.create(kinds.secrets, { apiVersion: "v1", kind: "Secret", metadata: this.databases.key(name) });
+  /** A Secret under the name that a run's certificate has: the user's, or with `more` whose else. */
+  async occupy(name: string, more: Partial<KubeObject["metadata"]> = {}): Promise<KubeObject> {
+    return await this.client.create(kinds.secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { ...more, ...this.databases.key(name) },
+    });
   }
 
   async limit(hard: Readonly<Record<string, string>>): Promise<void> {

@@ -1,6 +1,8 @@
 // Backups on a real API server: Jobs are made, waited for, lost and released. No node runs their Pods; the test writes what a kubelet would.
 import { beforeAll, expect, test } from "vitest";
+import { labelNames } from "../api/labels.ts";
 import { succeeded } from "../controllers/backup/backup.fixture.ts";
+import { managedBy } from "../controllers/desired/identity.ts";
 import * as kinds from "../controllers/kinds/kubernetes.ts";
 import { backups, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { images, installKinds } from "../controllers/sampledb/stage.fixture.ts";
@@ -130,6 +132,23 @@ test("while a Secret of the user's has the name of a run's, the Backup names it;
   expect(waits.status?.startTime).toBeUndefined();
   await client.delete(kinds.secrets, stage.databases.key("orders-backup"));
   await stage.jobOf("night", "backup");
+});
+
+test("of two runs that begin in the same moment, the second leaves the first its certificate, and takes an old one that was left", async () => {
+  await using stage = await open("same-moment");
+  await stage.backedUp("first");
+  await stage.released("orders-backup");
+  const first = await client.get(backups, stage.databases.key("first"));
+  const { apiVersion, kind, metadata } = first;
+  const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "", controller: true };
+  const made = await stage.occupy("orders-backup", { labels: { ...managedBy, [labelNames.database]: "orders" }, ownerReferences: [owner] });
+  await stage.backUp("second");
+  expect(stage.message(await stage.becomes(backups, "second", "BackupWaits"))).toBe(
+    "it waits for the end of another run, which has just begun",
+  );
+  expect((await client.get(kinds.secrets, stage.databases.key("orders-backup"))).metadata.uid).toBe(made.metadata.uid);
+  stage.databases.advanceClock(301);
+  await stage.jobOf("second", "backup");
 });
 
 test("while a full quota refuses the Job, the Backup has the API server's words and leaves nothing", async () => {

@@ -1,7 +1,7 @@
 // The Job of a Backup: begun, followed, and released. One Job name for each repository is the lock, so at most one run works on it.
 import { taskAnnotation } from "../../api/annotations.ts";
 import { reasons } from "../../api/reasons.ts";
-import { ignoreNotFound } from "../../runtime/kube/errors.ts";
+import { AlreadyExists, ignoreNotFound } from "../../runtime/kube/errors.ts";
 import { isControlledBy, keyOf } from "../../runtime/kube/object.ts";
 import { certificateName } from "../database/certificates.ts";
 import { refuseForeign } from "../database/secrets.ts";
@@ -40,14 +40,13 @@ export type Task =
 
 /** Makes the Job, or says why it can't be made. Then nothing is left: other Backups use the same names. */
 export async function begin(scope: Scope, db: Archived, task: Task): Promise<BackupState> {
-  try {
-    return await make(scope, db, task);
-  } catch (error) {
+  const state = await make(scope, db, task).catch(async (error: unknown) => {
     const refused = waitingBecause(error);
     await release(scope, undefined);
-    scope.deps.permits.giveBack(scope.backup.metadata.uid ?? "");
     return refused;
-  }
+  });
+  if (state.kind === "waiting") scope.deps.permits.giveBack(scope.backup.metadata.uid ?? "");
+  return state;
 }
 
 /** The certificate and the ConfigMap come first: the Pod mounts them. */
@@ -60,7 +59,8 @@ async function make(scope: Scope, db: Archived, task: Task): Promise<BackupState
   const stanza = stanzaIn(configuration);
   const common = { stanza, uid: backup.metadata.uid ?? "", operator: certificateName(identityOf(db), "operator") };
   const run = { ...common, ...askedOf(scope, db, task, stanzaIn(current)) };
-  await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate });
+  if (!(await writeCertificate(scope, db, { bundle: certificate.authorities, ...certificate })))
+    return waiting(reasons.backupWaits, "it waits for the end of another run, which has just begun");
   await objects.apply(configMaps, backupConfig(backup, db, run, configuration));
   await objects.apply(jobs, backupJob(backup, db, run, ownImage(deps.images, majorIn(stanza))));
   return { kind: "running", reason: reasons.runPreparing, message: "its Pod is being made" };
@@ -101,20 +101,31 @@ function instancesOf({ observed: { instances, primary } }: Scope, db: Archived):
 }
 
 /**
- * A certificate that an earlier run left belongs to another Backup, or is old, and is replaced. One that this Backup's own beginning has just
- * left is used: an operator that is killed after each of its writes gets on.
+ * False where another Backup's run begins at the same moment: its Job, which is the lock, may not be in the cache yet, and its Pod needs its
+ * certificate. An old one was left by a run that is over, and is replaced. One that this Backup's own beginning has just left is used: an
+ * operator that is killed after each of its writes gets on.
  */
-async function writeCertificate({ backup, client, deps }: Scope, db: Archived, served: Parameters<typeof backupSecret>[2]): Promise<void> {
+async function writeCertificate(
+  { backup, client, deps }: Scope,
+  db: Archived,
+  served: Parameters<typeof backupSecret>[2],
+): Promise<boolean> {
   const secret = backupSecret(backup, db, served);
   const before = await client.find(secrets, keyOf(secret));
   if (before) {
     refuseForeign(before, db.metadata.name);
     const age = deps.now().getTime() - Date.parse(before.metadata.creationTimestamp ?? "");
-    if (isControlledBy(before, backup) && age < freshMs) return;
+    if (age < freshMs) return isControlledBy(before, backup);
     const { uid, resourceVersion } = before.metadata;
     await client.delete(secrets, keyOf(before), { uid, resourceVersion }).catch(ignoreNotFound);
   }
-  await client.create(secrets, secret);
+  return await client.create(secrets, secret).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof AlreadyExists) return false;
+      throw error;
+    },
+  );
 }
 
 /** How the Job stands. `lost` where its Pod is gone without a word, or was told to end: then only the repository knows what became of the backup. */
