@@ -119,9 +119,11 @@ test.each<[string, Pod | undefined, string]>([
     pod({ phase: "Pending", containerStatuses: [creating] }, { uid: "pod" }),
     "its Pod does not start: warned of pod",
   ],
-])("with %s for more than ten minutes it waits for a person, with the words of Kubernetes", async (_, its, message) => {
+])("with %s for a minute it tells the words of Kubernetes, and after ten it waits for a person", async (_, its, message) => {
   const { follow, pass } = stage();
-  for (let minute = 0; minute <= 10; minute++, pass(60)) expect(await follow(its)).toMatchObject({ kind: "running", ...phases.Preparing });
+  const { reason } = phases.Preparing;
+  for (let minute = 0; minute <= 10; minute++, pass(60))
+    expect(await follow(its)).toMatchObject({ kind: "running", reason, message: minute < 2 ? phases.Preparing.message : message });
   expect(await follow(its)).toEqual({ kind: "stuck", message });
   expect(await follow(running())).toMatchObject({ kind: "running" });
 });

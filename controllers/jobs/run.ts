@@ -44,6 +44,8 @@ type Phase = (typeof phases)[keyof typeof phases];
  * attached to a lost node (Kubernetes waits for six minutes), from a Pod that never starts.
  */
 const longestStuckSeconds = 600;
+/** After this, what Kubernetes says of a Pod that does not start is told. */
+const usualStartSeconds = 60;
 /** A node may be back after a moment. Together with what Kubernetes takes to notice, less than two minutes. */
 const lostSeconds = 40;
 const askAgainSeconds = 10;
@@ -70,8 +72,11 @@ export async function followRun(
         return deps.patience.seconds(lostId) < lostSeconds ? preparing(message) : { kind: "lost", message };
       }
       deps.patience.end(lostId);
-      if (!hasStarted(pod) && deps.patience.seconds(`${job.metadata.uid}/starts`) > longestStuckSeconds)
-        return { kind: "stuck", message: `${pod ? "its Pod does not start" : "it gets no Pod"}: ${await lastWarning(client, pod ?? job)}` };
+      const waited = hasStarted(pod) ? 0 : deps.patience.seconds(`${job.metadata.uid}/starts`);
+      if (waited > usualStartSeconds) {
+        const message = `${pod ? "its Pod does not start" : "it gets no Pod"}: ${await lastWarning(client, pod ?? job)}`;
+        return waited > longestStuckSeconds ? { kind: "stuck", message } : preparing(message);
+      }
       const progress =
         database && deps.progress.look(job.metadata.uid ?? "", deps.progressQuestion(database, pod), askAgainSeconds)?.answer;
       return { kind: "running", ...phases[progress?.phase ?? "Preparing"], progress };
