@@ -1,15 +1,11 @@
 // The guards against deleting databases by mistake, on a real API server: the policies without an operator, and the webhook.
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { persistentVolumeClaims } from "../controllers/kinds/kubernetes.ts";
 import { backups, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
-import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { eventually } from "../tools/eventually.ts";
-import { freePort } from "../tools/free-port.ts";
-import { webhookNames } from "./names.ts";
-import { OperatorProcess } from "./operator-process.fixture.ts";
-import { webhookManifest } from "./webhook-manifest.ts";
+import { type Guard, startGuard } from "./operator-process.fixture.ts";
 
 const config = join(import.meta.dirname, "../config");
 const { plane, connection } = await startSuiteAlone();
@@ -177,28 +173,13 @@ describe("what is left of a SampleDB that was deleted with Snapshot, without an 
 });
 
 describe("a namespace, with the operator and without the policy", () => {
-  const resource = webhookConfigurations.ValidatingWebhookConfiguration;
-  let operator: OperatorProcess;
+  let guard: Guard;
 
   beforeAll(async () => {
     await withoutNamespacePolicy();
-    const port = await freePort();
-    await client.create(
-      resource,
-      webhookManifest((path) => ({ url: `https://127.0.0.1:${port}${path}` })),
-    );
-    operator = new OperatorProcess(["--health-probe-bind-address=0", `--webhook-bind-address=127.0.0.1:${port}`], {
-      KUBECONFIG: plane.kubeconfig,
-    });
-    await eventually("the webhook is asked and answers", 60_000, async () => {
-      if (operator.errors !== "") throw new Error(operator.errors);
-      return (await refusal("namespace", "probe"))?.includes("denied the request");
-    });
-  });
-
-  afterAll(async () => {
-    await operator?.stop();
-    await client.delete(resource, { namespace: "", name: webhookNames.validating });
+    const isAsked = async () => (await refusal("namespace", "probe"))?.includes("denied the request");
+    guard = await startGuard(client, plane.kubeconfig, isAsked);
+    return guard.stop;
   });
 
   test("can't be deleted, and the SampleDBs that keep it are named or counted", async () => {
@@ -222,7 +203,7 @@ describe("a namespace, with the operator and without the policy", () => {
   });
 
   test("can be deleted while the operator is away; the policy keeps those with databases", async () => {
-    await operator.stop();
+    await guard.operator.stop();
     await namespaceWith("others");
     await kubectl("delete", "namespace", "others", "--timeout=60s");
     expect(await refusal("namespace", "probe")).toBeUndefined();

@@ -2,6 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { KubeClient } from "../runtime/kube/client.ts";
+import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
+import { eventually } from "../tools/eventually.ts";
+import { freePort } from "../tools/free-port.ts";
+import { webhookNames } from "./names.ts";
+import { webhookManifest } from "./webhook-manifest.ts";
 
 export interface LogLine {
   readonly level: string;
@@ -46,4 +52,31 @@ export class OperatorProcess {
     this.tell("SIGTERM");
     return await this.ended;
   }
+}
+
+export interface Guard {
+  readonly operator: OperatorProcess;
+  readonly stop: () => Promise<void>;
+}
+
+/** An operator whose webhook the API server asks. Resolves when `isAsked` says that it does. */
+export async function startGuard(client: KubeClient, kubeconfig: string, isAsked: () => Promise<boolean | undefined>): Promise<Guard> {
+  const resource = webhookConfigurations.ValidatingWebhookConfiguration;
+  const port = await freePort();
+  await client.create(
+    resource,
+    webhookManifest((path) => ({ url: `https://127.0.0.1:${port}${path}` })),
+  );
+  const operator = new OperatorProcess(["--health-probe-bind-address=0", `--webhook-bind-address=127.0.0.1:${port}`], {
+    KUBECONFIG: kubeconfig,
+  });
+  const stop = async () => {
+    await operator.stop();
+    await client.delete(resource, { namespace: "", name: webhookNames.validating });
+  };
+  await eventually("the webhook is asked and answers", 60_000, async () => {
+    if (operator.errors !== "") throw new Error(operator.errors);
+    return await isAsked();
+  });
+  return { operator, stop };
 }

@@ -1,21 +1,15 @@
 // A Restore that can't succeed is refused by the operator's webhook, on a real API server; what may be right is not.
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { apiVersion } from "../api/version.ts";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
-import { webhookConfigurations } from "../runtime/webhooks/ca-bundles.ts";
 import { eventually } from "../tools/eventually.ts";
-import { freePort } from "../tools/free-port.ts";
-import { webhookNames } from "./names.ts";
-import { OperatorProcess } from "./operator-process.fixture.ts";
-import { webhookManifest } from "./webhook-manifest.ts";
+import { startGuard } from "./operator-process.fixture.ts";
 
 const { plane, connection } = await startSuiteAlone();
 const { client } = connection;
 const namespace = "shop";
-const resource = webhookConfigurations.ValidatingWebhookConfiguration;
-let operator: OperatorProcess;
 
 const at = "2026-05-04T12:00:00Z";
 const facts = { consistentTime: at, completionTime: at, stopLSN: "0/2000100", timeline: 2, databaseBytes: 30_000_000 };
@@ -48,22 +42,10 @@ beforeAll(async () => {
   await backedUp("night", "True");
   await backedUp("bad", "False");
   await backedUp("others", "True", "elsewhere");
-  const port = await freePort();
-  await client.create(
-    resource,
-    webhookManifest((path) => ({ url: `https://127.0.0.1:${port}${path}` })),
+  const guard = await startGuard(client, plane.kubeconfig, async () =>
+    (await ask({ backupName: "other" }))?.includes("there is no Backup other"),
   );
-  operator = new OperatorProcess(["--health-probe-bind-address=0", `--webhook-bind-address=127.0.0.1:${port}`], {
-    KUBECONFIG: plane.kubeconfig,
-  });
-  await eventually("the webhook is asked and knows the Backups", 60_000, async () => {
-    if (operator.errors !== "") throw new Error(operator.errors);
-    return (await ask({ backupName: "other" }))?.includes("there is no Backup other");
-  });
-});
-afterAll(async () => {
-  await operator?.stop();
-  await client.delete(resource, { namespace: "", name: webhookNames.validating });
+  return guard.stop;
 });
 
 test.each([

@@ -26,10 +26,7 @@ describe.runIf(process.getuid?.() === 0)("run-backup with a bucket", () => {
     );
     stage.containers.write("store-ca.crt", store.caCertificate);
     for (const mounted of ["repository", "run"]) writeKeys(mounted, store.secretAccessKey);
-    stage.serveRepository();
-    await stage.startPostgres("orders-0");
-    stage.serveData("orders-0");
-    await stage.until("the data is served", async () => (await stage.served("orders-0")) !== "");
+    await stage.servePrimary();
   }, 600_000);
   afterAll(async () => {
     await stage?.containers.stop();

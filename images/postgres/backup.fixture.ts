@@ -153,6 +153,15 @@ export class Stage {
     });
   }
 
+  /** The repository's program, to which this resolves, and a primary whose data is served. */
+  async servePrimary(more: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+    const repository = this.serveRepository(more);
+    await this.startPostgres("orders-0");
+    this.serveData("orders-0");
+    await this.until("the data is served", async () => (await this.served("orders-0")) !== "");
+    return repository;
+  }
+
   /** Begins a run as the Job of a Backup does. */
   async begin({
     task,

@@ -9,10 +9,7 @@ describe.runIf(process.getuid?.() === 0)("the window that the repository tells",
 
   beforeAll(async () => {
     stage = await Stage.start();
-    stage.serveRepository({ SECONDS_BETWEEN_SURVEYS: "0.2", SECONDS_FOR_A_GAP: "1" });
-    await stage.startPostgres("orders-0");
-    stage.serveData("orders-0");
-    await stage.until("the data is served", async () => (await stage.served("orders-0")) !== "");
+    await stage.servePrimary({ SECONDS_BETWEEN_SURVEYS: "0.2", SECONDS_FOR_A_GAP: "1" });
   }, 600_000);
   afterAll(() => stage?.containers.stop());
 

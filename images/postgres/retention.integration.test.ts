@@ -18,10 +18,7 @@ describe.runIf(process.getuid?.() === 0)("retention", () => {
 
   beforeAll(async () => {
     stage = await Stage.start();
-    stage.serveRepository();
-    await stage.startPostgres("orders-0");
-    stage.serveData("orders-0");
-    await stage.until("the data is served", async () => (await stage.served("orders-0")) !== "");
+    await stage.servePrimary();
     await stage.sql("create table rows as select i, md5(i::text) from generate_series(1, 5000) i", "checkpoint");
   }, 600_000);
   afterAll(() => stage?.containers.stop());

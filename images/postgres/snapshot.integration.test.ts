@@ -13,9 +13,7 @@ let lastWAL: string;
 
 beforeAll(async () => {
   stage = await Stage.start();
-  repository = stage.serveRepository();
-  await stage.startPostgres("orders-0");
-  stage.serveData("orders-0");
+  repository = await stage.servePrimary();
   await stage.sql("CREATE TABLE rows (n int)", "INSERT INTO rows VALUES (1)");
   const made = await stage.run({ task: "backup", uid: "final" });
   expect(made.outcome).toBe("succeeded");
