@@ -60,6 +60,7 @@ ask -c 'INSERT INTO rows VALUES (4)' -c 'DROP TABLE orders'
 archived
 backup --type=incr --repo=1 --annotation=sampledb-spec="$(echo packed | base64)"
 second=$(ls /tmp/store/backup/uid-17-1 | grep 'I$')
+sleep 2 # the last commit of each segment is later than the whole second after the backup's end
 for row in 5 6 7 8 9; do
   ask -c "INSERT INTO rows VALUES ($row)"
   archived
