@@ -96,7 +96,8 @@ test.each<[string, string, Series, number, boolean]>([
     false,
   ],
   ["SampleDBArchiveLagging", "in a short outage", { sampledb_archive_lag_seconds: "0+60x7 0x30" }, 15, false],
-  ["SampleDBWALGap", "with gaps", { sampledb_archive_gaps: "2x30" }, 10, true],
+  ["SampleDBWALGap", "with gaps", { sampledb_archive_gaps: "2x30", sampledb_archive_complete: "0x30" }, 10, true],
+  ["SampleDBWALGap", "after a full backup", { sampledb_archive_gaps: "2x30", sampledb_archive_complete: "0x12 1x18" }, 15, false],
   ["SampleDBWALGap", "without", { sampledb_archive_gaps: "0x30" }, 10, false],
   [
     "SampleDBRepositoryNearlyFull",

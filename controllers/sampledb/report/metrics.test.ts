@@ -111,7 +111,7 @@ describe("the archive", () => {
     expect(told({ db, archive: { primary, repository } })).toMatchObject({
       ...{ archiving_healthy: 1, archive_segments_waiting: 4, archive_lag_seconds: 70, archive_last_timestamp_seconds: 120 },
       ...{ repository_probe_success: 1, repository_size_bytes: 1000, repository_available_bytes: 400 },
-      ...{ first_recoverable_timestamp_seconds: 60, last_recoverable_timestamp_seconds: 120, archive_gaps: 2 },
+      ...{ first_recoverable_timestamp_seconds: 60, last_recoverable_timestamp_seconds: 120, archive_gaps: 2, archive_complete: 1 },
     });
     expect(Object.keys(told({})).filter((name) => /archiv|repository|recoverable/.test(name))).toEqual([]);
   });

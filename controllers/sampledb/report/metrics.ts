@@ -13,6 +13,7 @@ import { namesOf } from "../../desired/names.ts";
 import { configMaps, type Pod } from "../../kinds/kubernetes.ts";
 import { type SampleDB, sampledbs } from "../../kinds/sampledb-io.ts";
 import { LeaderLock } from "../../patroni/state.ts";
+import type { RecoveryWindow } from "../../repository/answers.ts";
 import type { Report } from "../../repository/background-questions.ts";
 import type { ArchiveReports, Reports } from "../../repository/reports.ts";
 import { conditionOf } from "../../telling/events.ts";
@@ -75,9 +76,14 @@ export const families: readonly Family<Known>[] = [
     const last = archive?.repository?.answer?.window?.last;
     return last && Date.parse(last.at) / 1000;
   }),
-  gauge("sampledb_archive_gaps", "Stretches of segments that are missing in the archive since the oldest good backup", ({ archive }) => {
-    const window = fresh(archive?.repository)?.window;
-    return window?.at === undefined ? undefined : window.gapCount;
+  gauge(
+    "sampledb_archive_gaps",
+    "Stretches of segments that are missing in the archive since the oldest good backup",
+    ({ archive }) => listed(archive)?.gapCount,
+  ),
+  gauge("sampledb_archive_complete", "Whether the newest moment in the archive can be restored", ({ archive }) => {
+    const window = listed(archive);
+    return window && Number(window.complete);
   }),
   gauge("sampledb_repository_probe_success", "Whether a file could be written to the repository, read and deleted", ({ archive }) => {
     const ok = fresh(archive?.repository)?.probe?.ok;
@@ -98,6 +104,12 @@ export const families: readonly Family<Known>[] = [
 /** The answer of who still answers: an old figure would look like a good one. */
 function fresh<Answer>(report: Report<Answer> | undefined): Answer | undefined {
   return report?.silence === undefined ? report?.answer : undefined;
+}
+
+/** What the repository has found in its archive; undefined before its first look. */
+function listed(archive: ArchiveReports | undefined): RecoveryWindow | undefined {
+  const window = fresh(archive?.repository)?.window;
+  return window?.at === undefined ? undefined : window;
 }
 
 function gauge(name: string, help: string, read: Family<Known>["read"]): Family<Known> {
