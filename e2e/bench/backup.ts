@@ -1,5 +1,6 @@
-// make bench-backup: how long backups and restores take beside pg_basebackup and a plain copy in the same run, what applications notice
-// of a backup, and what Backups that are over cost the operator. BENCH_PARTS names parts of it, BENCH_GIGABYTES the size of the database.
+// make bench-backup: how long backups and restores take beside pg_basebackup and a plain copy in the same run, what applications notice of a
+// backup, and what schedules and Backups that are over cost the operator. BENCH_PARTS names parts of it, BENCH_GIGABYTES the size of the
+// database.
 import { Refusal, runProgram, step } from "../../tools/progress.ts";
 import { Database } from "../database/database.ts";
 import { Operator } from "../database/operator.ts";
@@ -9,9 +10,10 @@ import { Speeds } from "./backup-speeds.ts";
 import { deleteNamespace, withCluster } from "./bench-cluster.ts";
 import { printFigures } from "./figures.ts";
 import { goingBack } from "./going-back.ts";
+import { schedulesAtRest } from "./schedules.ts";
 import { smallRestore } from "./small-restore.ts";
 
-const parts = ["full", "incremental", "load", "restore", "back", "small", "memory"];
+const parts = ["full", "incremental", "load", "restore", "back", "small", "memory", "schedules"];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
 const where = "bench-backup";
 
@@ -41,4 +43,5 @@ await runProgram(async () => {
     });
   }
   if (asked("memory")) printFigures("At rest, without nodes", await memory(), "none");
+  if (asked("schedules")) printFigures("Schedules while nothing is due, on kwok's nodes", await schedulesAtRest(), "none");
 });

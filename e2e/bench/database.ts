@@ -1,6 +1,5 @@
 // make bench-database: how fast a database is made, and how long its writes stand still, beside the same objects applied by hand in
-// the same run; then what the operator costs at rest. BENCH_PARTS names parts of it: provisioning, outages, rest,
-// schedules.
+// the same run; then what the operator costs at rest. BENCH_PARTS names parts of it: provisioning, outages, rest.
 import { Refusal, runProgram, say, step } from "../../tools/progress.ts";
 import type { Kubectl } from "../cluster/kubectl.ts";
 import type { LocalCluster } from "../cluster/local-cluster.ts";
@@ -11,9 +10,8 @@ import { type Figure, median, printFigures } from "./figures.ts";
 import { Contender, nodeOutages, outage } from "./outages.ts";
 import { asynchronous, type Provisioned, provision, remove, synchronous } from "./provisioning.ts";
 import { atRest } from "./rest.ts";
-import { schedulesAtRest } from "./schedules.ts";
 
-const parts = ["provisioning", "outages", "rest", "schedules"];
+const parts = ["provisioning", "outages", "rest"];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
 
 await runProgram(async () => {
@@ -30,7 +28,6 @@ await runProgram(async () => {
     });
   }
   if (chosen.includes("rest")) printFigures("At rest, on kwok's nodes", await atRest());
-  if (chosen.includes("schedules")) printFigures("Schedules, while nothing is due", schedulesAtRest());
 });
 
 async function provisioning(kubectl: Kubectl): Promise<Figure[]> {

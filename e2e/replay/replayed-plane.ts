@@ -1,11 +1,13 @@
-// A real control plane whose Pods run nowhere: the StatefulSet and Job controllers make them, the scheduler gives them nodes, kwok plays the
-// kubelets of those, and what Patroni would write is replayed. So the operator works with thousands of databases that no machine has room for.
+// A real control plane whose Pods run nowhere: Kubernetes' controllers make them, the scheduler gives them nodes, kwok plays the kubelets of
+// those, what Patroni would write is replayed, and repositories answer that all is well. So the operator works with thousands of databases that no machine has room for.
 // Nothing about PostgreSQL is shown by it.
 import type { ChildProcess } from "node:child_process";
-import type { Server } from "node:https";
+import type { Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { labelNames } from "../../api/labels.ts";
 import { instanceComponent, managedBy, selectorOf } from "../../controllers/desired/identity.ts";
+import { repositoryComponent } from "../../controllers/desired/repository.ts";
+import { pgBackRestFile, stanzaIn } from "../../controllers/desired/store.ts";
 import { configMaps, type Pod, pods, secrets } from "../../controllers/kinds/kubernetes.ts";
 import { ControllerBuilder } from "../../runtime/controller/builder.ts";
 import { awaitChange } from "../../runtime/controller/result.ts";
@@ -19,6 +21,7 @@ import { Manager } from "../../runtime/manager.ts";
 import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { StandaloneControlPlane } from "../cluster/standalone.ts";
+import { startExporter, startRepository } from "./archive-servers.ts";
 import { kwokDirectory, startKwok } from "./kwok.ts";
 import { registerNodes } from "./nodes.ts";
 import { startPatroni } from "./patroni-server.ts";
@@ -26,13 +29,12 @@ import { lead, renew, takeWrites, tellMember } from "./replayed-pods.ts";
 
 /** An address of this machine is none that an EndpointSlice may have. */
 const idleControllers = ["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"];
-const watchedPods = selectorOf({ ...managedBy, [labelNames.component]: instanceComponent });
-const watchedConfigMaps = selectorOf(managedBy);
+const ours = selectorOf(managedBy);
 
 interface Answering {
   /** Of the Pod that it answers for. */
   readonly uid: string;
-  readonly server: Server;
+  readonly servers: readonly Server[];
 }
 
 /**
@@ -46,7 +48,7 @@ export class ReplayedPlane {
   readonly client: KubeClient;
   readonly #transport: Transport;
   readonly #manager: Manager;
-  readonly #patronis = new Map<string, Answering>();
+  readonly #answering = new Map<string, Answering>();
   readonly #end = new AbortController();
   #kwok: ChildProcess | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -80,8 +82,8 @@ export class ReplayedPlane {
 
   async #replay(): Promise<void> {
     const { cache } = this.#manager;
-    cache.watch(pods, { labelSelector: watchedPods });
-    cache.watch(configMaps, { labelSelector: watchedConfigMaps });
+    cache.watch(pods, { labelSelector: ours });
+    cache.watch(configMaps, { labelSelector: ours });
     const controller = ControllerBuilder.for("patroni", pods).reconcile(
       async ({ key, client }) => {
         await this.#play(key, client); // this client's writes are in the cache at once
@@ -116,7 +118,7 @@ export class ReplayedPlane {
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#running;
-    for (const { server } of this.#patronis.values()) server.close();
+    for (const name of this.#answering.keys()) this.#silence(name);
     this.#kwok?.kill("SIGKILL");
     await this.#transport.close();
     await this.plane.stop();
@@ -124,29 +126,60 @@ export class ReplayedPlane {
 
   async #play(key: Key, client: KubeClient): Promise<void> {
     const pod = this.#manager.cache.watched(pods).get(key);
-    const answering = this.#patronis.get(keyText(key));
-    if (answering && (answering.uid !== pod?.metadata.uid || pod.metadata.deletionTimestamp)) {
-      answering.server.close(); // the address is soon another's
-      this.#patronis.delete(keyText(key));
-    }
-    if (!pod || pod.metadata.deletionTimestamp || pod.metadata.annotations?.["status"]) return;
-    const address = pod.status?.podIP;
-    if (address !== undefined) await this.#instance(client, pod, address);
+    const name = keyText(key);
+    const answering = this.#answering.get(name);
+    if (answering && (answering.uid !== pod?.metadata.uid || pod.metadata.deletionTimestamp)) this.#silence(name); // the address is soon another's
+    const address = pod?.status?.podIP;
+    if (!pod || pod.metadata.deletionTimestamp || address === undefined) return;
+    const component = pod.metadata.labels?.[labelNames.component];
+    if (component === repositoryComponent) await this.#repository(client, pod, address);
+    if (component === instanceComponent && !pod.metadata.annotations?.["status"]) await this.#instance(client, pod, address);
+  }
+
+  #silence(name: string): void {
+    for (const server of this.#answering.get(name)?.servers ?? []) server.close();
+    this.#answering.delete(name);
+  }
+
+  /** Makes servers for a Pod that has none yet. */
+  async #answer(pod: Pod, start: () => Promise<Server[]>): Promise<void> {
+    const name = keyText(keyOf(pod));
+    if (!this.#answering.has(name)) this.#answering.set(name, { uid: pod.metadata.uid ?? "", servers: await start() });
   }
 
   /** The lock first, and what is told of the member last: by that word kwok has it ready, and it is known who leads and who answers. */
   async #instance(client: KubeClient, pod: Pod, address: string): Promise<void> {
-    const database = pod.metadata.labels?.[labelNames.database] ?? "";
-    const { namespace = "", uid = "" } = pod.metadata;
-    const name = keyText(keyOf(pod));
+    const database = databaseOf(pod);
     const leads = (await lead(client, keyOf(pod), database)) === pod.metadata.name;
-    const { data = {} } = await client.get(secrets, { namespace, name: `${database}-tls` });
-    const [certificate, key] = [atob(data["tls.crt"] ?? ""), atob(data["tls.key"] ?? "")];
     const role = leads ? "primary" : "replica";
-    if (!this.#patronis.has(name)) this.#patronis.set(name, { uid, server: await startPatroni({ address, certificate, key, role }) });
+    const served = await servedBy(client, pod, `${database}-tls`);
+    await this.#answer(pod, async () => [await startPatroni({ address, role, ...served }), await startExporter(address)]);
     if (leads) await takeWrites(client, pod, database);
     await tellMember(client, keyOf(pod), leads, 1000);
   }
+
+  async #repository(client: KubeClient, pod: Pod, address: string): Promise<void> {
+    if (this.#answering.has(keyText(keyOf(pod)))) return;
+    const name = `${databaseOf(pod)}-repository`;
+    const { data = {} } = await client.get(configMaps, { namespace: pod.metadata.namespace ?? "", name });
+    const stanza = stanzaIn(data[pgBackRestFile] ?? "") ?? "";
+    const served = await servedBy(client, pod, name);
+    await this.#answer(pod, async () => [await startRepository({ address, stanza, ...served })]);
+  }
+}
+
+function databaseOf({ metadata }: Pod): string {
+  return metadata.labels?.[labelNames.database] ?? "";
+}
+
+/** What the Pod mounts of that Secret. */
+async function servedBy(
+  client: KubeClient,
+  { metadata: { namespace = "" } }: Pod,
+  name: string,
+): Promise<Record<"certificate" | "key", string>> {
+  const { data = {} } = await client.get(secrets, { namespace, name });
+  return { certificate: atob(data["tls.crt"] ?? ""), key: atob(data["tls.key"] ?? "") };
 }
 
 function ignoreGone(error: unknown): undefined {
