@@ -1,8 +1,19 @@
 // The programs of an instance that archive its write-ahead log, against the intake; and what serve-metrics tells of it.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { run } from "../../tools/command.ts";
@@ -19,7 +30,16 @@ beforeAll(async () => {
 afterAll(() => repository?.stop());
 
 beforeEach(() => {
-  for (const each of ["volume/leftovers", "volume/data/pg_wal", "volume/archive-failure.json", "stopping", "pushed", "stanza", "let-go"])
+  for (const each of [
+    "volume/leftovers",
+    "volume/data/pg_wal",
+    "volume/archive-failure.json",
+    "volume/rewinding",
+    "stopping",
+    "pushed",
+    "stanza",
+    "let-go",
+  ])
     rmSync(repository.path(each), { recursive: true, force: true });
   mkdirSync(repository.path("volume/data/pg_wal/archive_status"), { recursive: true });
   mkdirSync(repository.path("pushed"));
@@ -116,6 +136,9 @@ test("fetch-history fetches a history, and has no code above 1 for what is not t
 const keepLeftovers = () => repository.program("for-patroni/keep-leftovers");
 const markReady = (file: string) => writeFileSync(repository.path(`volume/data/pg_wal/archive_status/${file}.ready`), "");
 
+const pushLeftovers = () =>
+  spawn(repository.leftoversProgram(), { env: { ...repository.environment, SECONDS_BETWEEN_ROUNDS: "0.1" }, stdio: "ignore" });
+
 test("keep-leftovers links what waits for the archive, and nothing else", async () => {
   const file = writeSegment(`volume/data/pg_wal/${name}`);
   writeSegment("volume/data/pg_wal/000000010000000000000004");
@@ -135,15 +158,54 @@ test("push-leftovers pushes them, and keeps apart what PostgreSQL has overwritte
   mkdirSync(repository.path("volume/leftovers"));
   writeSegment("volume/leftovers/000000010000000000000002");
   writeSegment(`volume/leftovers/${name}`);
-  const program = spawn(repository.leftoversProgram(), {
-    env: { ...repository.environment, SECONDS_BETWEEN_ROUNDS: "0.1" },
-    stdio: "ignore",
-  });
+  const program = pushLeftovers();
   onTestFinished(() => void program.kill("SIGKILL"));
   const left = () => readdirSync(repository.path("volume/leftovers"));
   while (left().some((each) => !each.endsWith(".refused"))) await sleep(50);
   expect(left()).toEqual(["000000010000000000000002.refused"]);
   expect(pushed()).toEqual([name]);
+});
+
+const mark = (present: boolean) => {
+  const file = repository.path("volume/rewinding");
+  if (present) writeFileSync(file, "");
+  else rmSync(file);
+};
+
+test("copy-leftovers keeps leftovers from what pg_rewind writes, the newest first, and leaves room", async () => {
+  const files = [3n, 4n].map((number) => repository.writeSegment(`volume/data/pg_wal/00000001000000000000000${number}`, number));
+  const copies = files.map((file) => repository.path("volume/leftovers", basename(file)));
+  for (const file of files) markReady(basename(file));
+  await keepLeftovers();
+  const copy = (partOfRoomLeft: string) => repository.programWith({ PART_OF_ROOM_LEFT: partOfRoomLeft }, "for-patroni/copy-leftovers");
+  const isLinked = () => files.map((file, index) => statSync(file).ino === statSync(copies[index] ?? "").ino);
+  expect(await copy("1")).toEqual({ code: 0, text: "" }); // all of the volume is to be left free
+  expect(isLinked()).toEqual([true, true]);
+  expect(await copy("1000000")).toEqual({ code: 0, text: "" });
+  expect(isLinked()).toEqual([false, false]);
+  for (const file of files) truncateSync(file);
+  for (const each of copies) expect(statSync(each).size).toBe(16 * 1024 * 1024);
+  expect(readdirSync(repository.path("volume")).sort()).toEqual(["data", "leftovers"]);
+});
+
+test("push-leftovers leaves a leftover alone that pg_rewind may be writing, and pushes one that is a file of its own", async () => {
+  const written = repository.writeSegment("volume/data/pg_wal/000000010000000000000003", 3n);
+  markReady("000000010000000000000003");
+  await keepLeftovers();
+  const whole = readFileSync(written);
+  truncateSync(written); // as pg_rewind begins
+  repository.writeSegment("volume/leftovers/000000010000000000000004", 4n);
+  mark(true);
+  const program = pushLeftovers();
+  onTestFinished(() => void program.kill("SIGKILL"));
+  const left = () => readdirSync(repository.path("volume/leftovers"));
+  while (left().includes("000000010000000000000004")) await sleep(50);
+  expect(left()).toEqual(["000000010000000000000003"]);
+  writeFileSync(written, whole);
+  mark(false);
+  while (left().length > 0 && !left().some((each) => each.endsWith(".refused"))) await sleep(50);
+  expect(left()).toEqual([]);
+  expect(pushed().sort()).toEqual(["000000010000000000000003", "000000010000000000000004"]);
 });
 
 test("serve-metrics tells what waits for the archive, since when, and why", async () => {

@@ -1,6 +1,8 @@
 // Which instance may be promoted, given the logs of all. That Patroni asks and obeys is tested in e2e.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { run } from "../../tools/command.ts";
 
 type Cases = readonly [string, { state: object; logs: Record<string, readonly [timeline: number, position: number]> }, boolean | null][];
@@ -51,11 +53,13 @@ const switchovers: readonly [string, { order: object; told: string | undefined }
   ["no order: a failover", { order: {}, told: "101" }, false],
 ];
 
-const program = `
+const load = `
 import importlib.machinery, importlib.util, json, sys
 loader = importlib.machinery.SourceFileLoader("may_promote", sys.argv[1])
 module = importlib.util.module_from_spec(importlib.util.spec_from_loader("may_promote", loader))
 loader.exec_module(module)
+`;
+const program = `${load}
 module.me = "a"
 logs = lambda told: {name: module.Log(*log) for name, log in told.items()}
 asked, alone, named = json.loads(sys.argv[2])
@@ -92,3 +96,21 @@ test.each(switchovers.map(([name, , expected], index) => ({ name, expected, inde
   "left behind by a switchover: $name: $expected",
   ({ expected, index }) => expect(leftBehind[index]).toBe(expected),
 );
+
+test("what was received of former timelines, and is in no archive, is none of the archive's; the present timeline is PostgreSQL's", async () => {
+  const wal = mkdtempSync(join(tmpdir(), "wal-"));
+  onTestFinished(() => rmSync(wal, { recursive: true }));
+  mkdirSync(join(wal, "archive_status"));
+  const [cutShort, waiting, archived] = ["0000000A0000000000000027", "0000000A0000000000000026", "0000000A0000000000000025"];
+  const present = ["0000000B0000000000000027", "0000000B0000000000000028"];
+  const others = ["0000000B.history", "000000090000000000000024.partial"];
+  const marks = [`${waiting}.ready`, `${archived}.done`];
+  for (const name of [cutShort, waiting, archived, ...present, ...others]) writeFileSync(join(wal, name), "");
+  for (const name of marks) writeFileSync(join(wal, "archive_status", name), "");
+  const settle = `${load}\nmodule.settle_received(sys.argv[2])`;
+  for (let times = 0; times < 2; times++)
+    await run("python3", ["-Sc", settle, join(import.meta.dirname, "may-promote"), wal], {
+      env: { HOSTNAME: "orders-0", PYTHONDONTWRITEBYTECODE: "1" },
+    });
+  expect(readdirSync(join(wal, "archive_status")).sort()).toEqual([`${cutShort}.done`, ...marks].sort());
+});
