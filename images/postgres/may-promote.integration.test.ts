@@ -97,15 +97,18 @@ test.each(switchovers.map(([name, , expected], index) => ({ name, expected, inde
   ({ expected, index }) => expect(leftBehind[index]).toBe(expected),
 );
 
-test("what was received of former timelines, and is in no archive, is none of the archive's; the present timeline is PostgreSQL's", async () => {
+test("a segment that was received in part, until its timeline was left, is not archived; every other one is PostgreSQL's", async () => {
   const wal = mkdtempSync(join(tmpdir(), "wal-"));
   onTestFinished(() => rmSync(wal, { recursive: true }));
   mkdirSync(join(wal, "archive_status"));
-  const [cutShort, waiting, archived] = ["0000000A0000000000000027", "0000000A0000000000000026", "0000000A0000000000000025"];
-  const present = ["0000000B0000000000000027", "0000000B0000000000000028"];
-  const others = ["0000000B.history", "000000090000000000000024.partial"];
+  const history = (name: string, ...lines: string[]) => writeFileSync(join(wal, `${name}.history`), `${lines.join("\n\n")}\n`);
+  const why = "no recovery target specified";
+  history("0000000B", `9\t0/270000A0\t${why}`, `10\t0/27038460\t${why}`);
+  history("0000000C", `9\t0/270000A0\t${why}`, `10\t0/27038460\t${why}`, `11\t1/FF0030B8\t${why}`);
+  const [cutShort, waiting, archived] = ["0000000A0000000000000027", "0000000B00000001000000FF", "000000090000000000000027"];
+  const others = ["0000000A0000000000000026", "0000000B0000000000000027", "0000000C00000001000000FF"];
   const marks = [`${waiting}.ready`, `${archived}.done`];
-  for (const name of [cutShort, waiting, archived, ...present, ...others]) writeFileSync(join(wal, name), "");
+  for (const name of [cutShort, waiting, archived, ...others]) writeFileSync(join(wal, name), "");
   for (const name of marks) writeFileSync(join(wal, "archive_status", name), "");
   const settle = `${load}\nmodule.settle_received(sys.argv[2])`;
   for (let times = 0; times < 2; times++)
