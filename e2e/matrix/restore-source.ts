@@ -72,7 +72,9 @@ export class RestoreSource {
   async restore(name: string): Promise<void> {
     this.#begun = await this.ledger.report();
     const spec = { source: { backupName: "first" }, target: { type: "RestorePoint", restorePoint } };
-    await this.runs.beginRestore(name, "copy", spec, { replicas: 1, affinity: onNodes([this.#places.copy]) });
+    // While the matrix runs, the source writes on: the archive grows, and with it what a restore that may meet all of it needs.
+    const storage = { size: "2Gi" };
+    await this.runs.beginRestore(name, "copy", spec, { replicas: 1, storage, affinity: onNodes([this.#places.copy]) });
   }
 
   /** What was restored has every row, each once. */
