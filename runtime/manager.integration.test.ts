@@ -9,8 +9,9 @@ import { eventually } from "../tools/eventually.ts";
 import type { Request } from "./controller/builder.ts";
 import type { EventContent } from "./controller/events.ts";
 import { leases } from "./election/lease.ts";
+import type { Timing } from "./election/timing.ts";
 import { configMaps, isReady, sites } from "./fixtures/site.ts";
-import { type Running, SiteStage, timing } from "./fixtures/stage.ts";
+import { type Running, SiteStage } from "./fixtures/stage.ts";
 import type { KubeObject } from "./kube/object.ts";
 import { namespaced } from "./kube/resource.ts";
 
@@ -42,6 +43,8 @@ async function holder(stage: Stage): Promise<string> {
 const events = namespaced<KubeObject & { readonly regarding: KubeObject }>("events.k8s.io/v1", "Event", "events");
 const said: EventContent = { type: "Normal", reason: "Made", action: "Make", note: "It is made." };
 const forever = new Promise<never>(() => {});
+/** On a busy machine, too, the leader renews in time. A lease that is released is taken at the next try, and not when it is over. */
+const patient: Timing = { leaseDuration: 25_000, renewDeadline: 20_000, retryPeriod: 500 };
 
 test.concurrent("a manager that is stopped lets its reconciles end, sends their events, then releases the lease", async () => {
   await using stage = await open("order");
@@ -130,10 +133,10 @@ test.concurrent("a manager that can't read does not stand for election", async (
 test.concurrent("a standby has filled caches, writes nothing, and takes over within about a retry period", async () => {
   await using stage = await open("standby");
   for (let index = 0; index < 10; index++) await stage.create(`site-${index}`);
-  const leader = stage.elector("a");
+  const leader = stage.elector("a", patient);
   leader.start();
   await leader.elected;
-  const standby = stage.run({ elector: stage.elector("b") });
+  const standby = stage.run({ elector: stage.elector("b", patient) });
   await eventually("it has read everything", 20_000, () => standby.manager.cache.watch(sites).size === 10);
   await stage.create("later");
   const depth = /workqueue_depth\{[^}]*\} (\d+)/g;
@@ -146,7 +149,7 @@ test.concurrent("a standby has filled caches, writes nothing, and takes over wit
   const released = performance.now();
   await ready(standby, 11);
   const first = writes(stage)[0]?.startedAt ?? 0;
-  expect(first - released).toBeLessThan(timing.leaseDuration);
+  expect(first - released).toBeLessThan(patient.leaseDuration);
   expect(await holder(stage)).toBe("b");
 });
 
@@ -179,9 +182,9 @@ test.concurrent.each([
 
 test.concurrent("of two managers one leads; the other continues where it ended and repeats nothing", async () => {
   await using stage = await open("two");
-  const first = stage.run({ elector: stage.elector("a") });
+  const first = stage.run({ elector: stage.elector("a", patient) });
   await eventually("a leads", 20_000, async () => (await holder(stage)) === "a");
-  const second = stage.run({ elector: stage.elector("b") });
+  const second = stage.run({ elector: stage.elector("b", patient) });
   for (let index = 0; index < 10; index++) await stage.create(`site-${index}`);
   await ready(first, 10);
   await ready(second, 10);
@@ -190,7 +193,7 @@ test.concurrent("of two managers one leads; the other continues where it ended a
   const begin = performance.now();
   await Promise.all([first.stop(), changing]);
   await eventually("b leads", 20_000, () => second.runs.length > 0);
-  expect(performance.now() - begin).toBeLessThan(timing.leaseDuration);
+  expect(performance.now() - begin).toBeLessThan(patient.leaseDuration);
   await ready(second, 10);
   await sleep(1000);
   expect(
