@@ -1,6 +1,6 @@
 // A real control plane whose Pods run nowhere: Kubernetes' controllers make them, the scheduler gives them nodes, kwok plays the kubelets of
-// those, what Patroni would write is replayed, and repositories answer that all is well. So the operator works with thousands of databases that no machine has room for.
-// Nothing about PostgreSQL is shown by it.
+// those, what Patroni would write is replayed, and repositories answer that all is well. So the operator works with thousands of databases
+// that no machine has room for. Nothing about PostgreSQL is shown by it.
 import type { ChildProcess } from "node:child_process";
 import type { Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
