@@ -1,6 +1,6 @@
 // The guards against deleting databases by mistake, on a real API server: the policies without an operator, and the webhook.
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { persistentVolumeClaims } from "../controllers/kinds/kubernetes.ts";
 import { backups, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
@@ -179,8 +179,8 @@ describe("a namespace, with the operator and without the policy", () => {
     await withoutNamespacePolicy();
     const isAsked = async () => (await refusal("namespace", "probe"))?.includes("denied the request");
     guard = await startGuard(client, plane.kubeconfig, isAsked);
-    return guard.stop;
   });
+  afterAll(() => guard?.stop());
 
   test("can't be deleted, and the SampleDBs that keep it are named or counted", async () => {
     await namespaceWith("many", {

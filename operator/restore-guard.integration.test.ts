@@ -1,15 +1,16 @@
 // A Restore that can't succeed is refused by the operator's webhook, on a real API server; what may be right is not.
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersion } from "../api/version.ts";
 import { backups, type Restore, restores, type SampleDB, sampledbs } from "../controllers/kinds/sampledb-io.ts";
 import { startSuiteAlone } from "../e2e/faults/suite.fixture.ts";
 import { eventually } from "../tools/eventually.ts";
-import { startGuard } from "./operator-process.fixture.ts";
+import { type Guard, startGuard } from "./operator-process.fixture.ts";
 
 const { plane, connection } = await startSuiteAlone();
 const { client } = connection;
 const namespace = "shop";
+let guard: Guard;
 
 const at = "2026-05-04T12:00:00Z";
 const facts = { consistentTime: at, completionTime: at, stopLSN: "0/2000100", timeline: 2, databaseBytes: 30_000_000 };
@@ -42,11 +43,11 @@ beforeAll(async () => {
   await backedUp("night", "True");
   await backedUp("bad", "False");
   await backedUp("others", "True", "elsewhere");
-  const guard = await startGuard(client, plane.kubeconfig, async () =>
+  guard = await startGuard(client, plane.kubeconfig, async () =>
     (await ask({ backupName: "other" }))?.includes("there is no Backup other"),
   );
-  return guard.stop;
 });
+afterAll(() => guard?.stop());
 
 test.each([
   [
