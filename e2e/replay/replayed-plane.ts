@@ -22,6 +22,7 @@ import { createLog } from "../../runtime/observability/log.ts";
 import { createMetrics } from "../../runtime/observability/metrics.ts";
 import { StandaloneControlPlane } from "../cluster/standalone.ts";
 import { startExporter, startRepository } from "./archive-servers.ts";
+import type { Served } from "./json-server.ts";
 import { kwokDirectory, startKwok } from "./kwok.ts";
 import { registerNodes } from "./nodes.ts";
 import { startPatroni } from "./patroni-server.ts";
@@ -153,7 +154,7 @@ export class ReplayedPlane {
     const leads = (await lead(client, keyOf(pod), database)) === pod.metadata.name;
     const role = leads ? "primary" : "replica";
     const served = await servedBy(client, pod, `${database}-tls`);
-    await this.#answer(pod, async () => [await startPatroni({ address, role, ...served }), await startExporter(address)]);
+    await this.#answer(pod, async () => [await startPatroni(address, role, served), await startExporter(address)]);
     if (leads) await takeWrites(client, pod, database);
     await tellMember(client, keyOf(pod), leads, 1000);
   }
@@ -164,7 +165,7 @@ export class ReplayedPlane {
     const { data = {} } = await client.get(configMaps, { namespace: pod.metadata.namespace ?? "", name });
     const stanza = stanzaIn(data[pgBackRestFile] ?? "") ?? "";
     const served = await servedBy(client, pod, name);
-    await this.#answer(pod, async () => [await startRepository({ address, stanza, ...served })]);
+    await this.#answer(pod, async () => [await startRepository(address, stanza, served)]);
   }
 }
 
@@ -173,11 +174,7 @@ function databaseOf({ metadata }: Pod): string {
 }
 
 /** What the Pod mounts of that Secret. */
-async function servedBy(
-  client: KubeClient,
-  { metadata: { namespace = "" } }: Pod,
-  name: string,
-): Promise<Record<"certificate" | "key", string>> {
+async function servedBy(client: KubeClient, { metadata: { namespace = "" } }: Pod, name: string): Promise<Served> {
   const { data = {} } = await client.get(secrets, { namespace, name });
   return { certificate: atob(data["tls.crt"] ?? ""), key: atob(data["tls.key"] ?? "") };
 }
